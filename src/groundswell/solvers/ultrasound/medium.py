@@ -73,6 +73,11 @@ class AcousticMedium:
         return self.nonlinear or bool(np.any(self.nonlinearity))
 
     @property
+    def stiffness(self) -> Reals:
+        """c^2 rho_0, Pa."""
+        return np.asarray(np.square(self.speed) * self.density)
+
+    @property
     def tau(self) -> Floats:
         """Coefficient of the absorption; see absorption.py."""
         return absorption.tau(self.absorption, self.speed, self.power)

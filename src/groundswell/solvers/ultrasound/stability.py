@@ -29,9 +29,9 @@ from groundswell.arrays import Floats, Mask
 from groundswell.backends.host_threads import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.critical_parts import critical_parts
 from groundswell.solvers.ultrasound.density_contrast import (
     contrast_bound,
-    critical_parts,
     density_contrast,
     has_uniform_density,
     largest_wavenumber,
@@ -188,10 +188,12 @@ class _VaryingDensity:
         resolved = pi / (self._speed * self._k)  # c_ref k dt / 2 = pi / 2: K decreases beyond
         step = bound
         for _ in range(ITERATIONS):
-            contrast = self._contrast(min(step, resolved))
+            last, contrast = step, self._contrast(min(step, resolved))
             step = longest_step(self._found, self._k, self._speed, contrast)
             if step > resolved:
                 return self._beyond(resolved, wanted)
+            if step == last:  # so would be all further ones
+                break
         return step
 
     def _beyond(self, stable: float, wanted: float) -> float:

@@ -15,12 +15,12 @@ from kspace_scheme import KSpaceScheme
 from groundswell.backends import host_threads, open_backend
 from groundswell.errors import InputError, NotFinite
 from groundswell.grids.cartesian import Grid
-from groundswell.solvers.ultrasound import density_contrast as density_contrast_module
+from groundswell.solvers.ultrasound import critical_parts as critical_parts_module
 from groundswell.solvers.ultrasound import setup
 from groundswell.solvers.ultrasound.absorption import nepers
+from groundswell.solvers.ultrasound.critical_parts import critical_parts
 from groundswell.solvers.ultrasound.density_contrast import (
     contrast_bound,
-    critical_parts,
     density_contrast,
 )
 from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
@@ -162,21 +162,23 @@ def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -
 
 @pytest.mark.parametrize("speeds", [[1500.0], [1500.0, 1600.0]])
 @pytest.mark.parametrize("shape", [(1, 45, 33), (20, 26, 31)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_critical_points_are_those_of_the_largest_diagonal_elements(
-    shape: tuple[int, int, int], speeds: list[float], monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, int, int], speeds: list[float], dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is one point in each tile, whatever the order in which threads find them.
 
     So many are wanted that some lie in tiles of a uniform medium if the sound speed is uniform.
     """
     for name, value in {"TILES": {2: 7, 3: 7}, "PARTS": {2: 25, 3: 40}}.items():
-        monkeypatch.setattr(density_contrast_module, name, value)
+        monkeypatch.setattr(critical_parts_module, name, value)
     monkeypatch.setattr(host_threads, "default_threads", lambda: 4)
     grid = Grid(shape[::-1], (H, 1.2 * H, 0.9 * H))
     rng = np.random.default_rng(12)
     density = np.where(with_inclusion(0.0, 1.0, shape) > 0, rng.uniform(5, 50, shape), 1000.0)
-    medium = AcousticMedium(rng.choice(speeds, shape), density)
-    found = density_contrast_module._largest_diagonals(partial(medium_of, medium), grid)
+    medium = AcousticMedium(rng.choice(speeds, shape), density.astype(dtype).astype(float))
+    given = replace(medium, speed=medium.speed.astype(dtype), density=medium.density.astype(dtype))
+    found = critical_parts_module._largest_diagonals(partial(medium_of, given), grid)
     elements = diagonal(medium, grid)
     tiles: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {}
     for place in np.ndindex(shape):

@@ -18,6 +18,7 @@ from groundswell.solvers.ultrasound.media.case import PROPERTIES, MediumSection
 from groundswell.solvers.ultrasound.media.parts import check_values, parts_of
 from groundswell.solvers.ultrasound.media.plane import Plane
 from groundswell.solvers.ultrasound.media.points import GridPoints, grid_points
+from groundswell.solvers.ultrasound.media.rectangle import Rectangle
 from groundswell.solvers.ultrasound.media.representatives import Representatives
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, select
 from groundswell.solvers.ultrasound.window import Window
@@ -50,6 +51,7 @@ class MediumDescription:
     ) -> None:
         self._section, self._dtype = section, dtype
         self._kept, self._room = dict[int, Plane](), keep
+        self._uniform: list[Mapping[str, Values]] = []  # properties that do not vary in each plane
         self._points = grid_points(positions, *region)
         given = {name: getattr(section, name) for name in PROPERTIES}
         self._given = {name: _checked(name, v, self._points) for name, v in given.items()}
@@ -82,10 +84,22 @@ class MediumDescription:
         )
 
     def lossless_in(self, window: Window) -> AcousticMedium:
-        """The medium in a window, without absorption and nonlinearity; see `medium_in`."""
-        return replace(
-            self._at_points(window, ("speed", "density")), absorption=0.0, nonlinearity=0.0
-        )
+        """The medium in a window, without absorption and nonlinearity; see `medium_in`.
+
+        Properties that are uniform in the window are arrays without axes.
+        """
+        names = [name for name in ("speed", "density") if np.ndim(self._extremes[name]) > 0]
+        uniform: dict[str, Any] = {
+            name: value for name in names if (value := self._uniform_in(window, name)) is not None
+        }
+        varying = self._at_points(window, [name for name in names if name not in uniform])
+        return replace(varying, **uniform, absorption=0.0, nonlinearity=0.0)
+
+    def _uniform_in(self, window: Window, name: str) -> Reals | None:
+        """The value of a property in a window if it does not vary there, else None."""
+        found = {self._uniform[k].get(name) for k in window.indices(2).tolist()}
+        value = found.pop() if len(found) == 1 else None
+        return None if value is None else np.asarray(value, self._dtype)
 
     def _at_points(self, window: Window, names: Sequence[str] = PROPERTIES) -> AcousticMedium:
         varying = [name for name in names if np.ndim(self._extremes[name]) > 0]
@@ -98,10 +112,13 @@ class MediumDescription:
 
     def _fill(self, found: Mapping[str, Reals], n: int, k: int, window: Window) -> None:
         """Set plane `n` of arrays of a window to the values of plane `k`."""
-        plane, shape = self._plane(k), self._points.shape[1:]
+        plane, runs = self._plane(k), [window.runs(1), window.runs(0)]
         for name, values in found.items():
-            everywhere = np.broadcast_to(plane.property(name), shape)
-            values[n] = select(everywhere, [window.runs(1), window.runs(0)])
+            if all(len(along) == 1 for along in runs):
+                plane.copy(name, Rectangle(*(along[0] for along in runs)), values[n])
+            else:
+                everywhere = np.broadcast_to(plane.property(name), self._points.shape[1:])
+                values[n] = select(everywhere, runs)
             if name == "absorption":
                 values[n] *= self._per_metre
 
@@ -149,6 +166,7 @@ class MediumDescription:
 
         for k, (of_plane, plane) in enumerate(in_threads(scan, range(self._points.shape[0]))):
             found.merge([of_plane])
+            self._uniform.append({n: plane.values[n] for n in PROPERTIES if n not in plane.varying})
             self._keep(k, plane)
         for n, part in enumerate(self._parts):
             if n not in used:

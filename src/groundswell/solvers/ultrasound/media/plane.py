@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Reals
 from groundswell.solvers.ultrasound.media.parts import Change
+from groundswell.solvers.ultrasound.media.rectangle import Rectangle
 from groundswell.solvers.ultrasound.medium import Values
 
 
@@ -25,7 +27,8 @@ class Plane:
 
     Attributes:
         classes: properties of each class that differ from `values`; the first class has none.
-        numbers: class of each point, (ny, nx); None if all points belong to the first.
+        numbers: class of each point of a rectangle that contains all changed points; None if there
+            are none.
         varying: properties that some change has set to another value.
     """
 
@@ -33,6 +36,7 @@ class Plane:
         self.values, self._shape, self._dtype = dict(values), shape, dtype
         self.classes: list[dict[str, float]] = [{}]
         self.numbers: NDArray[np.uint16] | None = None
+        self._changed_points = Rectangle(slice(0, 0), slice(0, 0))
         self.varying = {name for name, value in values.items() if np.ndim(value) > 0}
 
     def apply(self, change: Change) -> bool:
@@ -57,9 +61,7 @@ class Plane:
     def _classify(self, change: Change) -> None:
         """Set uniform values: points move to other classes."""
         self.varying |= {n for n, value in change.values.items() if self._differs(n, value)}
-        if self.numbers is None:
-            self.numbers = np.zeros(self._shape, np.uint16)
-        part = self.numbers[change.rows, change.columns]
+        part = self._numbers_in(Rectangle.of(change.rows, change.columns, self._shape))
         chosen = part[change.mask]
         if (number := chosen.min()) == chosen.max():  # then nothing needs counting
             np.copyto(part, self._changed(number, change), where=change.mask)
@@ -68,6 +70,18 @@ class Plane:
         for number in np.flatnonzero(np.bincount(chosen)):
             after[number] = self._changed(number, change)
         part[change.mask] = after[chosen]
+
+    def _numbers_in(self, part: Rectangle) -> NDArray[np.uint16]:
+        """A view of the classes of points, which the rectangle of changed points then contains."""
+        before, inner = self.numbers, self._changed_points
+        outer = part if before is None else inner.around(part)
+        if before is None or outer != inner:
+            self.numbers = np.zeros(outer.shape, np.uint16)
+            if before is not None:
+                self.numbers[inner.within(outer)] = before
+        self._changed_points = outer
+        assert self.numbers is not None
+        return self.numbers[part.within(outer)]
 
     def _changed(self, number: np.integer, change: Change) -> int:
         """The number of the class of points of another class after a change."""
@@ -97,16 +111,34 @@ class Plane:
         """Properties of the classes that have points, if the plane `is_uniform`."""
         if self.numbers is None:
             return [self.values]
-        found = [own for number, own in enumerate(self.classes) if np.any(self.numbers == number)]
-        return [{**self.values, **own} for own in found]
+        has_points = [bool(np.any(self.numbers == number)) for number in range(len(self.classes))]
+        has_points[0] |= self.numbers.shape != self._shape
+        return [
+            {**self.values, **own} for own, has in zip(self.classes, has_points, strict=True) if has
+        ]
 
     def property(self, name: str) -> Values:
         """A property: a number, or the values of all points, (ny, nx)."""
-        base, numbers = self.values[name], self.numbers
-        changed = np.array([name in properties for properties in self.classes])
-        if numbers is None or not changed.any():
-            return base
-        missing = np.nan if np.ndim(base) > 0 else base
-        of_class = np.array([found.get(name, missing) for found in self.classes], self._dtype)
+        if not any(name in properties for properties in self.classes):
+            return self.values[name]
+        found = np.empty(self._shape, self._dtype)
+        self.copy(name, Rectangle.of(slice(None), slice(None), self._shape), found)
+        return found
+
+    def copy(self, name: str, part: Rectangle, target: Reals) -> None:
+        """Copy the values of a property in a part of the plane."""
+        base = self.values[name]
+        target[...] = base if np.ndim(base) == 0 else np.asarray(base)[part]
+        if self.numbers is not None:
+            common = part.common(self._changed_points)
+            numbers = self.numbers[common.within(self._changed_points)]
+            self._copy_changed(name, numbers, target[common.within(part)])
+
+    def _copy_changed(self, name: str, numbers: NDArray[np.uint16], target: Reals) -> None:
+        """Copy the values of points of these classes, unless they are those of `values`."""
+        base = self.values[name]
+        default = np.nan if np.ndim(base) > 0 else base
+        of_class = np.array([found.get(name, default) for found in self.classes], self._dtype)
+        is_set = np.array([name in found for found in self.classes])
         values = of_class.take(numbers)  # faster than indexing
-        return values if np.ndim(base) == 0 else np.where(changed.take(numbers), values, base)
+        np.copyto(target, values, where=is_set.take(numbers) if np.ndim(base) > 0 else True)

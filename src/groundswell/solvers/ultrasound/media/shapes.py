@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, nextafter, sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,10 +67,10 @@ class Sphere:
 
     def contains(self, *position: Any) -> Mask:
         """Whether points lie inside."""
-        distance = np.sqrt(sum(np.square(offset) for offset in _offsets(position, self.centre)))
-        inside = distance <= self.radius + ROUNDING
+        squared = sum(np.square(offset) for offset in _offsets(position, self.centre))
+        inside = squared <= _largest_square(self.radius + ROUNDING)
         if self.inner is not None:
-            inside = inside & (distance > self.inner + ROUNDING)
+            inside = inside & (squared > _largest_square(self.inner + ROUNDING))
         return np.asarray(inside)
 
 
@@ -99,7 +100,7 @@ class Cylinder:
             np.square(offset - n * along) for n, offset in zip(direction, offsets, strict=True)
         )
         inside = (along >= -ROUNDING) & (along < length - ROUNDING)
-        return np.asarray(inside & (np.sqrt(across) <= self.radius + ROUNDING))
+        return np.asarray(inside & (across <= _largest_square(self.radius + ROUNDING)))
 
 
 def layer(axis: int, low: float | None, high: float | None) -> Box:
@@ -127,6 +128,19 @@ def window_of(shape: Shape, axes: Sequence[Floats]) -> tuple[slice, slice, slice
 
 def _cube(centre: Point, radius: float) -> tuple[Point, Point]:
     return tuple(at - radius for at in centre), tuple(at + radius for at in centre)
+
+
+def _largest_square(length: float) -> float:
+    """The largest number with a square root, as rounded, of at most `length`.
+
+    Comparisons of squares thus have the results of those of roots, which take longer.
+    """
+    found = length * length
+    while sqrt(found) > length:
+        found = nextafter(found, 0.0)
+    while found < (after := nextafter(found, inf)) and sqrt(after) <= length:
+        found = after
+    return found
 
 
 def _offsets(position: Sequence[Any], origin: Point) -> list[Any]:

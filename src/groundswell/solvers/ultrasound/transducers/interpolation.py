@@ -18,16 +18,18 @@ wavelength, or of at least 5 at a tolerance of 0.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, isfinite, pi, prod
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.sparse import csr_matrix
 
 from groundswell.arrays import Floats, Integers
-from groundswell.backends.host_threads import in_threads
+from groundswell.backends.host_threads import in_threads, take
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
     Surface,
@@ -39,7 +41,9 @@ from groundswell.solvers.ultrasound.transducers.surface import (
 KAISER = 6.5  # parameter beta of the window: side lobes of 68 dB
 ON_PLANE = 1e-6  # distance to a grid plane that counts as zero, cells
 TILE = 8  # edge of the blocks of cells whose integration points are processed together, cells
+DEGREE = 18  # of the polynomials of the kernel: their errors are 4e-15 of its maximum
 CHUNK = 512  # integration points per matrix product: small products run faster, on one thread
+BATCH = 16  # chunks whose kernels are found at once
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,16 @@ class PointGrid:
             indices[:, 2] = 0.0
         return np.asarray(indices)
 
-    def flat(self, indices: Integers) -> Integers:
-        """Indices into the flattened array (z, y, x) of periodic indices (i, j, k), (n, 3)."""
-        i, j, k = (indices % np.asarray(self.counts)).T
-        return np.asarray(i + self.counts[0] * (j + self.counts[1] * k))
+    def flat(self, first: Integers, shape: Sequence[int]) -> Integers:
+        """Indices into the flattened array (z, y, x) of a periodic box of points, (z, y, x).
+
+        Args:
+            first: indices (i, j, k) of its first point.
+            shape: its shape (z, y, x).
+        """
+        along = (start + np.arange(n) for start, n in zip(first, shape[::-1], strict=True))
+        i, j, k = (at % count for at, count in zip(along, self.counts, strict=True))
+        return np.asarray(i + self.counts[0] * (j[:, None] + self.counts[1] * k[:, None, None]))
 
 
 class GridWeights(NamedTuple):
@@ -175,25 +185,37 @@ def _snapped(cells: Floats) -> Floats:
     return np.where(np.abs(cells - nearest) < ON_PLANE, nearest, cells)
 
 
-def _kernel(cells: Floats, first: int, count: int, half_width: int) -> Floats:
-    """Weights of grid points along one axis, (n, count); each row has the sum 1.
+def _kernels(cells: Floats, half_width: int) -> Floats:
+    """Weights of the grid points around fractional indices along one axis, (2 half_width, n).
 
-    An index on a grid plane has the weight 1 there and 0 elsewhere.
-
-    Args:
-        cells: fractional indices, (n,).
-        first, count: index of the first grid point, and their number.
-        half_width: distance at which the kernel ends, cells.
+    The first row belongs to the point floor(index) - half_width + 1; each column has the sum 1. An
+    index on a grid plane has the weight 1 there and 0 elsewhere.
     """
-    from scipy.special import i0  # takes long to import
+    below = np.floor(cells)
+    weights = _polynomials(half_width).T @ chebvander(2 * (cells - below) - 1, DEGREE).T
+    on_plane = np.flatnonzero(cells == below)
+    weights[:, on_plane] = 0
+    weights[half_width - 1, on_plane] = 1
+    return np.asarray(weights / weights.sum(axis=0))
 
-    distance = first + np.arange(count) - cells[:, None]
-    squared = 1 - (distance / half_width) ** 2
-    weights = np.sinc(distance) * i0(KAISER * np.sqrt(np.maximum(squared, 0)))
-    weights[squared <= 0] = 0
-    on_plane = cells == np.rint(cells)
-    weights[on_plane] = distance[on_plane] == 0
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+@cache
+def _polynomials(half_width: int) -> Floats:
+    """Chebyshev coefficients of the kernel at each grid point, (DEGREE + 1, 2 half_width).
+
+    They are functions of the distance to the point below, from 0 to 1, stretched to [-1, 1].
+    Between two grid points the kernel is smooth, and a polynomial takes much less time than its
+    sines and Bessel functions.
+    """
+    nodes, points = chebpts1(DEGREE + 1), np.arange(1 - half_width, half_width + 1)
+    values = _kernel(points - (nodes[:, None] + 1) / 2, half_width)
+    return np.asarray(np.linalg.solve(chebvander(nodes, DEGREE), values))
+
+
+def _kernel(distance: Floats, half_width: int) -> Floats:
+    """The tapered kernel at distances of up to `half_width` cells."""
+    inside = np.maximum(1 - (distance / half_width) ** 2, 0)
+    return np.asarray(np.sinc(distance) * np.i0(KAISER * np.sqrt(inside)) / np.i0(KAISER))
 
 
 # --- accumulation ---------------------------------------------------------------------------------
@@ -206,25 +228,23 @@ def _spread(cells: Floats, weights: Floats, grid: PointGrid, half_width: int) ->
     def find(slab: Integers) -> tuple[Integers, Floats]:
         groups = [slab[group] for group in _equal_rows(tiles[slab])]
         corner, box = _slab(cells, weights, groups, half_width)
-        return grid.flat(corner + np.argwhere(box)[:, ::-1]), box[box != 0]
+        used = box != 0
+        return grid.flat(corner, box.shape)[used], box[used]
 
     parts = in_threads(find, _equal_rows(tiles[:, 2:]))
     flat, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    points, where = _unique(flat)
-    return GridWeights(points, np.bincount(where, values, points.size).astype(float))
+    return _merged(flat, values)
 
 
-def _unique(flat: Integers) -> tuple[Integers, Integers]:
-    """The different indices in ascending order, and where among them each one is.
+def _merged(flat: Integers, values: Floats) -> GridWeights:
+    """The different flat indices in ascending order, and the sum of the values of each.
 
     `numpy.unique` would take several times as long for indices that consist of sorted runs.
     """
     order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
-    is_first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    where = np.empty(len(flat), np.int64)
-    where[order] = np.cumsum(is_first) - 1
-    return ordered[is_first], where
+    ordered = take(flat, order)
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return GridWeights(ordered[first], np.add.reduceat(take(values, order), first))
 
 
 def _slab(
@@ -235,14 +255,15 @@ def _slab(
     Args:
         groups: the integration points of each tile.
     """
-    corners = [TILE * _tiles(cells[group[0]]) - half_width for group in groups]
-    low = np.min(corners, axis=0)
-    size = TILE + 2 * half_width
-    box = np.zeros((np.max(corners, axis=0) - low + size)[::-1])
-    for corner, group in zip(corners, groups, strict=True):
-        place = tuple(slice(start, start + size) for start in (corner - low)[::-1])
-        for chunk in np.split(group, range(CHUNK, group.size, CHUNK)):
-            box[place] += _tile(cells[chunk], weights[chunk], corner, size, half_width)
+    cuts = ((group, range(CHUNK, len(group), CHUNK)) for group in groups)
+    chunks = [chunk for cut in cuts for chunk in np.split(*cut)]
+    corners = TILE * _tiles(cells[[chunk[0] for chunk in chunks]]) - half_width + 1
+    low, size = corners.min(axis=0), TILE + 2 * half_width - 1
+    box = np.zeros((corners.max(axis=0) - low + size)[::-1])
+    for n in range(0, len(chunks), BATCH):
+        tiles = _tile_weights(cells, weights, chunks[n : n + BATCH], half_width)
+        for corner, tile in zip(corners[n:], tiles, strict=False):
+            box[tuple(slice(start, start + size) for start in (corner - low)[::-1])] += tile
     return low, box
 
 
@@ -251,11 +272,28 @@ def _tiles(cells: Floats) -> Integers:
     return np.floor(cells / TILE).astype(np.int64)
 
 
-def _tile(cells: Floats, weights: Floats, corner: Integers, size: int, half_width: int) -> Floats:
-    """Weights of the grid points around one tile, (z, y, x), as a product of matrices."""
-    x, y, z = (_kernel(cells[:, a], int(corner[a]), size, half_width) for a in range(3))
-    planes = z.T[:, None, :] * (y.T * weights)
-    return np.asarray(planes @ x)
+def _tile_weights(
+    cells: Floats, weights: Floats, chunks: Sequence[Integers], half_width: int
+) -> Iterator[Floats]:
+    """Weights of the grid points around the tile of each chunk, (z, y, x), as products of matrices.
+
+    The kernels of all chunks are found at once: threads then spend less time on waiting for Python.
+    """
+    chosen = np.concatenate(chunks)
+    x, y, z = (_in_tiles(cells[chosen, axis], half_width) for axis in range(3))
+    y *= weights[chosen]
+    ends = np.cumsum([len(chunk) for chunk in chunks])
+    for part in map(slice, [0, *ends[:-1]], ends):
+        yield (z[:, None, part] * y[:, part]) @ x[:, part].T
+
+
+def _in_tiles(cells: Floats, half_width: int) -> Floats:
+    """Weights along one axis of all grid points around the tile of each index, (points, n)."""
+    found = np.zeros((TILE + 2 * half_width - 1, len(cells)))
+    first = np.floor(cells).astype(np.int64) % TILE
+    rows = first + np.arange(2 * half_width)[:, None]
+    found[rows, np.arange(len(cells))] = _kernels(cells, half_width)
+    return found
 
 
 def _equal_rows(keys: Integers) -> list[Integers]:
