@@ -1,0 +1,56 @@
+"""Initial conditions at the points of a fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from groundswell.arrays import Floats
+
+
+class FrictionLaw(Protocol):
+    """A friction law with its parameters at points."""
+
+    @property
+    def number(self) -> int:
+        """The number of the law in kernels."""
+
+    def table(self, points: int) -> Floats:
+        """The parameters at each point, (parameters, points)."""
+
+    def strength(self, rate: Floats, sigma: Floats, state: Floats, time: float) -> Floats:
+        """Frictional strength, Pa."""
+
+    def state_rate(self, rate: Floats, state: Floats) -> Floats:
+        """Time derivative of the state."""
+
+    def advance_state(self, rate: Floats, state: Floats, dt: float) -> Floats:
+        """The state after `dt` (s) at a constant slip rate."""
+
+
+@dataclass(frozen=True, eq=False)
+class FaultConditions:
+    """Friction, initial stress and nucleation at the points of a fault; arrays (n,), float64.
+
+    The added shear stress is multiplied by G(t) = exp((t - T)^2 / (t (t - 2T))) for 0 < t < T, 0
+    before and 1 afterwards, where T is `added_duration` (SCEC TPV101 to TPV104).
+
+    Args:
+        law: the friction law.
+        normal_stress: effective, compression positive, Pa.
+        shear_strike, shear_updip: traction that the hanging wall exerts on the footwall, Pa.
+        initial_rate: slip rate, m/s.
+        state: initial state of the friction law.
+        added_strike, added_updip: additional shear stress of the nucleation, Pa.
+        added_duration: time T of its rise, s; 0 without nucleation.
+    """
+
+    law: FrictionLaw
+    normal_stress: Floats
+    shear_strike: Floats
+    shear_updip: Floats
+    initial_rate: Floats
+    state: Floats
+    added_strike: Floats
+    added_updip: Floats
+    added_duration: float
