@@ -87,7 +87,7 @@ struct FrictionPoint {
   // bisection goes on until the bracket is as narrow as they.
   METHOD double slip_rate(double tau, double sigma, double eta, double state, double) const {
     constexpr int NEWTON_STEPS = 24, BISECTIONS = 72;
-    constexpr double CLOSE = 1e-8;    // one more step has an error of at most its square
+    constexpr double CLOSE = 1e-8;    // a step to a point whose error is at most its square
     constexpr double SMALL = 1e-100;  // of strength that does not change the sum
     const double excess = tau - cohesion, scale = compression(sigma) * direct;
     if (excess <= 0.0) return 0.0;
@@ -104,11 +104,11 @@ struct FrictionPoint {
     double y = fmin(fmax(y_linear, low), high);
     for (int step = 0; step < NEWTON_STEPS + BISECTIONS; ++step) {
       const AsinhOfExp friction = asinh_of_exp(y + shift);
-      const double damping = eta * exp(y);
+      const double rate = exp(y), damping = eta * rate;
       const double residual = scale * friction.value + damping - excess;
-      const double next = y - residual / (scale * friction.slope + damping);
+      const double change = -residual / (scale * friction.slope + damping), next = y + change;
       const bool is_nan = residual != residual;
-      if (is_nan || fabs(next - y) <= CLOSE) return exp(next);
+      if (is_nan || fabs(change) <= CLOSE) return rate + rate * change;  // y + change is rounded
       (residual > 0.0 ? high : low) = y;
       y = step < NEWTON_STEPS && low < next && next < high ? next : 0.5 * (low + high);
     }
