@@ -204,7 +204,7 @@ class FaultSection(Section):
     stress: StressSection
     initial_rate: Rate = None
     nucleation: Nucleation | None = None
-    patch: tuple[Annotated[SerializeAsAny[Patch], PlainValidator(_patch)], ...] = ()
+    patch: tuple[Annotated[SerializeAsAny[Rectangle | Circle], PlainValidator(_patch)], ...] = ()
 
     def violations(self) -> Iterator[Violation]:
         """Missing parameters, and keys that contradict each other."""

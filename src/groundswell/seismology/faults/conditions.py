@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from groundswell.arrays import Floats
-
-
-class FrictionLaw(Protocol):
-    """A friction law with its parameters at points."""
-
-    @property
-    def number(self) -> int:
-        """The number of the law in kernels."""
-
-    def table(self, points: int) -> Floats:
-        """The parameters at each point, (parameters, points)."""
-
-    def strength(self, rate: Floats, sigma: Floats, state: Floats, time: float) -> Floats:
-        """Frictional strength, Pa."""
-
-    def state_rate(self, rate: Floats, state: Floats) -> Floats:
-        """Time derivative of the state."""
-
-    def advance_state(self, rate: Floats, state: Floats, dt: float) -> Floats:
-        """The state after `dt` (s) at a constant slip rate."""
+from groundswell.seismology.friction import FrictionLaw
 
 
 @dataclass(frozen=True, eq=False)

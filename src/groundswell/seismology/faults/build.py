@@ -1,0 +1,157 @@
+"""Initial conditions of a fault, from its section and its points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from groundswell.arrays import Floats, Mask
+from groundswell.errors import InputError
+from groundswell.seismology.case.fault import FaultSection, ForcedNucleation, StressNucleation
+from groundswell.seismology.case.fault_friction import FrictionSection, varying
+from groundswell.seismology.faults.conditions import FaultConditions
+from groundswell.seismology.faults.nucleation import added_shear, forced_onset
+from groundswell.seismology.faults.places import hypocenter_of, points_in
+from groundswell.seismology.faults.points import FaultPoints
+from groundswell.seismology.faults.tractions import (
+    Traction,
+    changed,
+    direction_of,
+    initial_traction,
+    require_direction,
+)
+from groundswell.seismology.faults.values import values_at
+from groundswell.seismology.friction import FastWeakening, FrictionLaw, RateAndState, SlipWeakening
+
+_LAWS: dict[str, Callable[..., FrictionLaw]] = {
+    "slip-weakening": SlipWeakening,
+    "ageing": partial(RateAndState, law="ageing"),
+    "slip": partial(RateAndState, law="slip"),
+    "fast-weakening": FastWeakening,
+}
+
+
+def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions:
+    """Friction, initial stress and nucleation at the points of a fault.
+
+    Args:
+        points: all points of the fault, on every rank, since patches and nucleation lie around the
+            nearest of them. Values are those at their positions.
+
+    Raises:
+        InputError: a value is out of bounds, a table does not cover the fault, a patch or the
+            hypocenter misses it, or the friction law has no initial state there.
+    """
+    if not len(points):
+        raise InputError(f"fault {section.name} has no points; move it into the region")
+    patches = [points_in(_patch(section, n), p, points) for n, p in enumerate(section.patch)]
+    traction = _traction(section, points, patches)
+    law = _LAWS[section.law](**_parameters(section, points, patches), **_forced(section, points))
+    rate = _initial_rate(section, points)
+    shear, added = traction.components, _added(section, points, traction)
+    has_rise = isinstance(section.nucleation, StressNucleation)
+    return FaultConditions(
+        law=law,
+        normal_stress=traction.normal,
+        shear_strike=shear[:, 0].copy(),
+        shear_updip=shear[:, 1].copy(),
+        initial_rate=rate,
+        state=_initial_state(section, law, traction, rate, points),
+        added_strike=added[:, 0].copy(),
+        added_updip=added[:, 1].copy(),
+        added_duration=section.nucleation.duration if section.nucleation and has_rise else 0.0,
+    )
+
+
+def _patch(section: FaultSection, n: int) -> str:
+    return f"fault {section.name}: patch[{n}]"
+
+
+def _traction(section: FaultSection, points: FaultPoints, patches: list[Mask]) -> Traction:
+    traction = initial_traction(f"fault {section.name}: stress", section.stress, points)
+    for n, (patch, inside) in enumerate(zip(section.patch, patches, strict=True)):
+        if patch.stress:
+            name = f"{_patch(section, n)}.stress"
+            traction = changed(name, traction, patch.stress, points, inside)
+    return traction
+
+
+def _parameters(
+    section: FaultSection, points: FaultPoints, patches: list[Mask]
+) -> dict[str, Floats]:
+    """Each parameter of the friction law at the points, (n,)."""
+    base = section.friction
+    parameters = {name: np.full(len(points), value) for name, value in base.defaults.items()}
+    everywhere = np.ones(len(points), bool)
+    parts = [(f"fault {section.name}: friction", base, everywhere)]
+    for n, (patch, inside) in enumerate(zip(section.patch, patches, strict=True)):
+        if patch.friction:
+            parts.append((f"{_patch(section, n)}.friction", patch.friction, inside))
+    for name, friction, inside in parts:
+        for key, values in _given(name, friction, points.take(inside)):
+            parameters.setdefault(key, np.empty(len(points)))[inside] = values
+    return parameters
+
+
+def _given(
+    name: str, friction: FrictionSection, points: FaultPoints
+) -> Iterator[tuple[str, Floats]]:
+    """Yield the parameters that are given, and their values at points."""
+    for key, value in friction.given.items():
+        yield key, values_at(f"{name}.{key}", value, varying(friction, key), points)
+
+
+# --- nucleation and initial state -----------------------------------------------------------------
+
+
+def _forced(section: FaultSection, points: FaultPoints) -> dict[str, Floats | float]:
+    """Parameters of a law that is forced to weaken."""
+    nucleation, hypocenter = section.nucleation, section.hypocenter
+    if not isinstance(nucleation, ForcedNucleation) or hypocenter is None:
+        return {}
+    distance = hypocenter_of(section.name, points, hypocenter).distance(points)
+    return {
+        "forced_onset": forced_onset(nucleation, distance),
+        "forced_duration": nucleation.duration,
+    }
+
+
+def _added(section: FaultSection, points: FaultPoints, traction: Traction) -> Floats:
+    """Additional shear stress along strike and updip, (n, 2), Pa."""
+    nucleation, hypocenter = section.nucleation, section.hypocenter
+    if not isinstance(nucleation, StressNucleation) or hypocenter is None:
+        return np.zeros((len(points), 2))
+    distance = hypocenter_of(section.name, points, hypocenter).distance(points)
+    shear, direction = added_shear(nucleation, distance), traction.direction
+    if nucleation.rake is not None:
+        direction = direction_of(np.full(len(points), nucleation.rake))
+    require_direction(f"fault {section.name}: nucleation.shear", shear, direction, points)
+    return np.asarray(shear[:, None] * direction)
+
+
+def _initial_rate(section: FaultSection, points: FaultPoints) -> Floats:
+    if section.initial_rate is None:
+        return np.zeros(len(points))
+    name = f"fault {section.name}: initial_rate"
+    return values_at(name, section.initial_rate, varying(section, "initial_rate"), points)
+
+
+def _initial_state(
+    section: FaultSection,
+    law: FrictionLaw,
+    traction: Traction,
+    rate: Floats,
+    points: FaultPoints,
+) -> Floats:
+    """The state in which the fault slips at the initial rate under the initial stress, (n,)."""
+    if section.friction.has_state:
+        for what, values in (("normal", traction.normal), ("shear", traction.shear)):
+            if not (values > 0).all():
+                n = int(np.argmin(values > 0))
+                raise InputError(
+                    f"fault {section.name}: the initial {what} stress is {values[n]:g} Pa at "
+                    f'{points.describe(n)}; it must be positive for law = "{section.law}"'
+                )
+    return np.asarray(law.initial_state(traction.shear, traction.normal, rate))
