@@ -26,6 +26,7 @@ from groundswell.seismology.case.fault_friction import (
     missing_parameters,
 )
 from groundswell.seismology.case.fault_stress import StressSection
+from groundswell.seismology.case.grid import GridSection
 
 Extent = tuple[float, float]
 PositiveLength = Annotated[Length, Positive]
@@ -245,3 +246,15 @@ def repeated_names(faults: Sequence[FaultSection]) -> Iterator[Violation]:
     for n, fault in enumerate(faults):
         if first.setdefault(fault.name, n) != n:
             yield (n, "name"), f"is taken by fault[{first[fault.name]}]; names must be unique"
+
+
+def misplaced_plane(fault: FaultSection, grid: GridSection) -> Iterator[Violation]:
+    """Yield the violations of a plane that leaves the region."""
+    if fault.plane is None:
+        return
+    for name, size in zip(("x", "y", "depth"), grid.size, strict=True):
+        ends = getattr(fault.plane, name)
+        first, last = ends if isinstance(ends, tuple) else (ends, ends)
+        if first < -TOLERANCE or last > size + TOLERANCE:
+            allowed = f"leaves the region, {name} from 0 to {size:g} m"
+            yield ("plane", name), f"{allowed}; move it, or enlarge grid.size"

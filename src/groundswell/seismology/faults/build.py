@@ -38,7 +38,8 @@ def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions
 
     Args:
         points: all points of the fault, on every rank, since patches and nucleation lie around the
-            nearest of them. Values are those at their positions.
+            nearest of them. Values are those at their positions, and edges belong to patches: of
+            points that elements share, each copy should lie slightly within its element.
 
     Raises:
         InputError: a value is out of bounds, a table does not cover the fault, a patch or the
@@ -48,7 +49,10 @@ def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions
         raise InputError(f"fault {section.name} has no points; move it into the region")
     patches = [points_in(_patch(section, n), p, points) for n, p in enumerate(section.patch)]
     traction = _traction(section, points, patches)
-    law = _LAWS[section.law](**_parameters(section, points, patches), **_forced(section, points))
+    parameters = _parameters(section, points, patches)
+    law = _LAWS[section.law](**parameters, **_forced(section, points))
+    if section.friction.has_state:
+        _require_state(section, traction, parameters["cohesion"], points)
     rate = _initial_rate(section, points)
     shear, added = traction.components, _added(section, points, traction)
     has_rise = isinstance(section.nucleation, StressNucleation)
@@ -58,7 +62,7 @@ def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions
         shear_strike=shear[:, 0].copy(),
         shear_updip=shear[:, 1].copy(),
         initial_rate=rate,
-        state=_initial_state(section, law, traction, rate, points),
+        state=np.asarray(law.initial_state(traction.shear, traction.normal, rate)),
         added_strike=added[:, 0].copy(),
         added_updip=added[:, 1].copy(),
         added_duration=section.nucleation.duration if section.nucleation and has_rise else 0.0,
@@ -138,20 +142,22 @@ def _initial_rate(section: FaultSection, points: FaultPoints) -> Floats:
     return values_at(name, section.initial_rate, varying(section, "initial_rate"), points)
 
 
-def _initial_state(
-    section: FaultSection,
-    law: FrictionLaw,
-    traction: Traction,
-    rate: Floats,
-    points: FaultPoints,
-) -> Floats:
-    """The state in which the fault slips at the initial rate under the initial stress, (n,)."""
-    if section.friction.has_state:
-        for what, values in (("normal", traction.normal), ("shear", traction.shear)):
-            if not (values > 0).all():
-                n = int(np.argmin(values > 0))
-                raise InputError(
-                    f"fault {section.name}: the initial {what} stress is {values[n]:g} Pa at "
-                    f'{points.describe(n)}; it must be positive for law = "{section.law}"'
-                )
-    return np.asarray(law.initial_state(traction.shear, traction.normal, rate))
+def _require_state(
+    section: FaultSection, traction: Traction, cohesion: Floats, points: FaultPoints
+) -> None:
+    """Check that a state exists in which the fault slips under the initial stress.
+
+    Raises:
+        InputError: it does not, at a point.
+    """
+    for what, values, least in (
+        ("normal", traction.normal, np.zeros(len(points))),
+        ("shear", traction.shear, cohesion),
+    ):
+        if not (values > least).all():
+            n = int(np.argmin(values > least))
+            bound = f"the cohesion, {least[n]:g} Pa," if least[n] else "0"
+            raise InputError(
+                f"fault {section.name}: the initial {what} stress is {values[n]:g} Pa at "
+                f'{points.describe(n)}; it must be above {bound} for law = "{section.law}"'
+            )

@@ -298,9 +298,11 @@ def test_what_is_wrong_at_points(changes: dict[str, object], message: str) -> No
 
 WRONG_STATES = [
     ({"stress": {"normal": "120 MPa", "shear": 0, "rake": 0}},
-     'the initial shear stress is 0 Pa at .*; it must be positive for law = "fast-weakening"'),
+     'the initial shear stress is 0 Pa at .*; it must be above 0 for law = "fast-weakening"'),
     ({"stress": {"normal": "1e4 * depth", "shear": 1, "rake": 0}},
-     'the initial normal stress is 0 Pa at x, y, depth = .* 0 m; it must be positive'),
+     "the initial normal stress is 0 Pa at x, y, depth = .* 0 m; it must be above 0"),
+    ({"friction": {**TPV104["friction"], "cohesion": "40 MPa"}},
+     r"the initial shear stress is 4e\+07 Pa at .*; it must be above the cohesion, 4e\+07 Pa, for"),
 ]  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from fault_cases import TPV3, TPV5, TPV10, TPV10_TENSOR, TPV24, TPV104, section,
 from groundswell.case.common import Case
 from groundswell.case.units import is_quantity
 from groundswell.errors import CaseError
-from groundswell.seismology.case.fault import FaultSection, repeated_names
+from groundswell.seismology.case.fault import FaultSection, misplaced_plane, repeated_names
+from groundswell.seismology.case.grid import GridSection
 
 CIRCLE = {"shape": "circle", "center": [0, 0, 0], "stress": {"shear": 1}}
 FRICTION = TPV5["friction"]
@@ -175,6 +176,18 @@ def test_names_are_unique() -> None:
     assert list(repeated_names(faults)) == [
         ((2, "name"), "is taken by fault[0]; names must be unique")
     ]
+
+
+def test_planes_lie_in_the_region() -> None:
+    fault = section(TPV5, plane={**PLANE, "x": [0, "15 km"]})
+    assert not list(misplaced_plane(fault, GridSection(size=(15e3, 1e3, 15e3), spacing=(100,) * 3)))
+    small = GridSection(size=(14e3, 1e3, 9e3), spacing=(100,) * 3)
+    allowed = "leaves the region, {} m; move it, or enlarge grid.size"
+    assert list(misplaced_plane(fault, small)) == [
+        (("plane", "x"), allowed.format("x from 0 to 14000")),
+        (("plane", "depth"), allowed.format("depth from 0 to 9000")),
+    ]
+    assert not list(misplaced_plane(section(TPV10), small))
 
 
 def test_files_start_in_the_folder_of_the_case(tmp_path: Path) -> None:
