@@ -48,24 +48,18 @@ def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions
     if not len(points):
         raise InputError(f"fault {section.name} has no points; move it into the region")
     patches = [points_in(_patch(section, n), p, points) for n, p in enumerate(section.patch)]
-    traction = _traction(section, points, patches)
-    parameters = _parameters(section, points, patches)
-    law = _LAWS[section.law](**parameters, **_forced(section, points))
-    if section.friction.has_state:
-        _require_state(section, traction, parameters["cohesion"], points)
-    rate = _initial_rate(section, points)
-    shear, added = traction.components, _added(section, points, traction)
-    has_rise = isinstance(section.nucleation, StressNucleation)
+    law, traction = _law(section, points, patches), _traction(section, points, patches)
+    rate, added = _initial_rate(section, points), _added(section, points, traction)
     return FaultConditions(
         law=law,
         normal_stress=traction.normal,
-        shear_strike=shear[:, 0].copy(),
-        shear_updip=shear[:, 1].copy(),
+        shear_strike=traction.components[:, 0].copy(),
+        shear_updip=traction.components[:, 1].copy(),
         initial_rate=rate,
-        state=np.asarray(law.initial_state(traction.shear, traction.normal, rate)),
+        state=_initial_state(section, points, law, traction, rate),
         added_strike=added[:, 0].copy(),
         added_updip=added[:, 1].copy(),
-        added_duration=section.nucleation.duration if section.nucleation and has_rise else 0.0,
+        added_duration=_rise(section),
     )
 
 
@@ -82,21 +76,24 @@ def _traction(section: FaultSection, points: FaultPoints, patches: list[Mask]) -
     return traction
 
 
-def _parameters(
-    section: FaultSection, points: FaultPoints, patches: list[Mask]
-) -> dict[str, Floats]:
-    """Each parameter of the friction law at the points, (n,)."""
-    base = section.friction
-    parameters = {name: np.full(len(points), value) for name, value in base.defaults.items()}
-    everywhere = np.ones(len(points), bool)
-    parts = [(f"fault {section.name}: friction", base, everywhere)]
-    for n, (patch, inside) in enumerate(zip(section.patch, patches, strict=True)):
-        if patch.friction:
-            parts.append((f"{_patch(section, n)}.friction", patch.friction, inside))
-    for name, friction, inside in parts:
+def _law(section: FaultSection, points: FaultPoints, patches: list[Mask]) -> FrictionLaw:
+    """The friction law with its parameters at the points, (n,)."""
+    defaults = section.friction.defaults.items()
+    parameters = {name: np.full(len(points), value) for name, value in defaults}
+    for name, friction, inside in _frictions(section, points, patches):
         for key, values in _given(name, friction, points.take(inside)):
             parameters.setdefault(key, np.empty(len(points)))[inside] = values
-    return parameters
+    return _LAWS[section.law](**parameters, **_forced(section, points))
+
+
+def _frictions(
+    section: FaultSection, points: FaultPoints, patches: list[Mask]
+) -> Iterator[tuple[str, FrictionSection, Mask]]:
+    """Yield the name, the parameters and the points of the whole fault, then of its patches."""
+    yield f"fault {section.name}: friction", section.friction, np.ones(len(points), bool)
+    for n, (patch, inside) in enumerate(zip(section.patch, patches, strict=True)):
+        if patch.friction:
+            yield f"{_patch(section, n)}.friction", patch.friction, inside
 
 
 def _given(
@@ -135,6 +132,12 @@ def _added(section: FaultSection, points: FaultPoints, traction: Traction) -> Fl
     return np.asarray(shear[:, None] * direction)
 
 
+def _rise(section: FaultSection) -> float:
+    """Time within which the additional shear stress rises, s; 0 if there is none."""
+    nucleation = section.nucleation
+    return nucleation.duration if isinstance(nucleation, StressNucleation) else 0.0
+
+
 def _initial_rate(section: FaultSection, points: FaultPoints) -> Floats:
     if section.initial_rate is None:
         return np.zeros(len(points))
@@ -142,22 +145,29 @@ def _initial_rate(section: FaultSection, points: FaultPoints) -> Floats:
     return values_at(name, section.initial_rate, varying(section, "initial_rate"), points)
 
 
-def _require_state(
-    section: FaultSection, traction: Traction, cohesion: Floats, points: FaultPoints
-) -> None:
-    """Check that a state exists in which the fault slips under the initial stress.
+def _initial_state(
+    section: FaultSection, points: FaultPoints, law: FrictionLaw, traction: Traction, rate: Floats
+) -> Floats:
+    """The state in which the fault slips at the initial rate under the initial stress, (n,).
 
     Raises:
-        InputError: it does not, at a point.
+        InputError: there is none at a point.
     """
-    for what, values, least in (
-        ("normal", traction.normal, np.zeros(len(points))),
-        ("shear", traction.shear, cohesion),
-    ):
-        if not (values > least).all():
-            n = int(np.argmin(values > least))
-            bound = f"the cohesion, {least[n]:g} Pa," if least[n] else "0"
-            raise InputError(
-                f"fault {section.name}: the initial {what} stress is {values[n]:g} Pa at "
-                f'{points.describe(n)}; it must be above {bound} for law = "{section.law}"'
-            )
+    if section.friction.has_state:
+        cohesion = law.table(len(points))[law.names.index("cohesion")]
+        _require_above(section, points, "normal", traction.normal, np.zeros(len(points)))
+        _require_above(section, points, "shear", traction.shear, cohesion)
+    return np.asarray(law.initial_state(traction.shear, traction.normal, rate))
+
+
+def _require_above(
+    section: FaultSection, points: FaultPoints, kind: str, stress: Floats, least: Floats
+) -> None:
+    """Check that a stress is above a bound at all points."""
+    if not (stress > least).all():
+        n = int(np.argmin(stress > least))
+        bound = f"the cohesion, {least[n]:g} Pa," if least[n] else "0"
+        raise InputError(
+            f"fault {section.name}: the initial {kind} stress is {stress[n]:g} Pa at "
+            f'{points.describe(n)}; it must be above {bound} for law = "{section.law}"'
+        )

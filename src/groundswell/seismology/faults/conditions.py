@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Indices, Mask
 from groundswell.seismology.friction import FrictionLaw
 
 
@@ -34,3 +35,14 @@ class FaultConditions:
     added_strike: Floats
     added_updip: Floats
     added_duration: float
+
+    def take(self, chosen: Indices | Mask) -> FaultConditions:
+        """The conditions at some of the points, such as those of a rank."""
+        law: Any = self.law
+        rows = zip(law.names, law.table(len(self.state)), strict=True)
+        arrays = (field.name for field in fields(self)[1:-1])
+        return FaultConditions(
+            law=replace(law, **{name: row[chosen] for name, row in rows}),
+            added_duration=self.added_duration,
+            **{name: getattr(self, name)[chosen] for name in arrays},
+        )

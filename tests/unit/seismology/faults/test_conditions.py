@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import fault_cases
 import numpy as np
 import pytest
@@ -225,6 +227,21 @@ def test_the_other_laws_of_rate_and_state(law: str, number: int) -> None:
     theta = 0.02 / 1e-6 * np.exp((found.state - 0.6) / 0.012)
     # An error of the state is multiplied by psi / b = 75 in theta.
     np.testing.assert_allclose(theta, 1.606238999213454e9, 1e-12)
+
+
+@pytest.mark.parametrize("content", [TPV24, TPV104])
+def test_conditions_of_some_points(content: dict[str, Any]) -> None:
+    """As of a rank: those points of all."""
+    fault = section(content)
+    points = random_points(fault, 300)
+    chosen = np.random.default_rng(2).permutation(300)[:40]
+    whole = conditions_of(fault, points)
+    part = whole.take(chosen)
+    names = ("normal_stress", "shear_strike", "shear_updip", "state", "initial_rate")
+    for name in (*names, "added_strike", "added_updip"):
+        assert (getattr(part, name) == getattr(whole, name)[chosen]).all()
+    assert (part.law.table(40) == whole.law.table(300)[:, chosen]).all()
+    assert part.law.number == whole.law.number and part.added_duration == whole.added_duration
 
 
 def test_nucleation_with_a_rake_of_its_own() -> None:
