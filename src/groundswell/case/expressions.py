@@ -7,7 +7,7 @@ operators below only.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Annotated, Any
 
@@ -38,7 +38,6 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "max": lambda a, *more: reduce(np.maximum, more, a),
     "where": lambda condition, a, b: np.where(condition, a, b),
 }
-KNOWN = (*AXES, *CONSTANTS, *FUNCTIONS)
 
 # All operands are converted to floats, since powers of integers could take for ever.
 OPERATORS: dict[type[ast.AST], Callable[..., object]] = {
@@ -60,40 +59,52 @@ TRIAL = np.array([0.3, 0.7])  # positions at which a new expression is evaluated
 
 
 class Expression:
-    """A function of x, y and z (m): a number, or text with the names in KNOWN.
+    """A function of position: a number, or text with names of variables, constants and functions.
+
+    Args:
+        text: the function.
+        variables: names of the coordinates, m.
 
     Raises:
         ValueError: the text is not a valid expression.
     """
 
-    def __init__(self, text: str | float) -> None:
-        self.text = text
+    def __init__(self, text: str | float, variables: Sequence[str] = AXES) -> None:
+        self.text, self.variables = text, tuple(variables)
         self._tree = _parse(text) if isinstance(text, str) else ast.Constant(float(text))
-        self(*(TRIAL,) * len(AXES))
+        self(*(TRIAL,) * len(self.variables))
 
-    def __call__(self, x: Floats, y: Floats, z: Floats) -> Floats:
-        """Values at positions, in the shape of `x`; not finite where the function is undefined."""
-        if np.size(x) <= CHUNK:
-            return self._evaluate(x, y, z)
-        return mapped(self._evaluate, x, y, z, dtype=float)
+    def __call__(self, *at: Floats) -> Floats:
+        """Values at positions, given by an array of one shape for each variable.
 
-    def _evaluate(self, x: Floats, y: Floats, z: Floats) -> Floats:
-        evaluator = simpleeval.SimpleEval(
-            OPERATORS, FUNCTIONS, {**CONSTANTS, "x": x, "y": y, "z": z}
-        )
+        They are not finite where the function is undefined.
+        """
+        if np.size(at[0]) <= CHUNK:
+            return self._evaluate(*at)
+        return mapped(self._evaluate, *at, dtype=float)
+
+    def _evaluate(self, *at: Floats) -> Floats:
+        variables = dict(zip(self.variables, at, strict=True))
+        evaluator = simpleeval.SimpleEval(OPERATORS, FUNCTIONS, {**CONSTANTS, **variables})
         evaluator.nodes = {kind: evaluator.nodes[kind] for kind in NODES}
         try:
             with np.errstate(all="ignore"):
                 values = evaluator.eval(str(self.text), self._tree)
-                return np.array(np.broadcast_to(_float(values), np.shape(x)))
+                return np.array(np.broadcast_to(_float(values), np.shape(at[0])))
         except simpleeval.NameNotDefined as error:
-            raise ValueError(_unknown_name(error.name)) from None
+            raise ValueError(self._unknown_name(error.name)) from None
         except simpleeval.FunctionNotDefined as error:
-            raise ValueError(_unknown_name(error.func_name)) from None
+            raise ValueError(self._unknown_name(error.func_name)) from None
         except simpleeval.InvalidExpression:
             raise ValueError(f"may contain only {_SYNTAX}") from None
         except (TypeError, ValueError, ArithmeticError, RecursionError):
             raise ValueError("cannot be evaluated; check the arguments of its functions") from None
+
+    def _unknown_name(self, name: str) -> str:
+        known = (*self.variables, *CONSTANTS, *FUNCTIONS)
+        shown = name if len(name) <= 30 else f"{name[:27]}..."
+        near = did_you_mean(name, known)
+        return f'has the unknown name "{shown}"{near}; names are: {", ".join(known)}'
 
 
 _SYNTAX = "numbers, names, + - * / ** < <= > >= and brackets"
@@ -115,12 +126,6 @@ def _float(value: Any) -> Any:
     if np.asarray(value).dtype.kind not in "biuf":
         raise TypeError("not a number")
     return np.asarray(value, np.float64)
-
-
-def _unknown_name(name: str) -> str:
-    shown = name if len(name) <= 30 else f"{name[:27]}..."
-    near = did_you_mean(name, KNOWN)
-    return f'has the unknown name "{shown}"{near}; names are: {", ".join(KNOWN)}'
 
 
 _NUMBER = Unit("", f"an expression such as {EXAMPLE}, or a number", "1.5")

@@ -110,6 +110,12 @@ class Unit:
         return PydanticCustomError("quantity", "{text}", {"text": text})
 
 
+def is_quantity(text: str) -> bool:
+    """Whether text is a number, with a unit or not, rather than an expression such as "2/x"."""
+    match = _TEXT.fullmatch(text) if len(text) <= _MAX_CHARACTERS else None
+    return match is not None and not (match["units"] or "").startswith(("1", "/"))
+
+
 def _in_range(value: float) -> float:
     if value and not SMALLEST <= abs(value) <= LARGEST:
         text = f"is out of range; give a magnitude from {SMALLEST:g} to {LARGEST:g} (SI)"

@@ -32,6 +32,15 @@ def test_what_expressions_mean(text: str | float, values: np.ndarray) -> None:
     np.testing.assert_allclose(found, values, rtol=1e-14)
 
 
+def test_other_variables() -> None:
+    found = Expression("where(depth < 0.5, along, 2)", ("along", "depth"))
+    np.testing.assert_array_equal(found(X, Y), np.where(Y < 0.5, X, 2))
+    large = np.tile(rng.uniform(0, 1, 10**6), 3)  # in threads
+    np.testing.assert_array_equal(found(large, large), np.where(large < 0.5, large, 2))
+    with pytest.raises(ValueError, match='unknown name "z"; names are: along, depth, pi'):
+        Expression("z", ("along", "depth"))
+
+
 def test_whole_numbers_that_would_take_for_ever() -> None:
     assert np.isinf(Expression("9**9**9**9")(X, Y, Z)).all()
 

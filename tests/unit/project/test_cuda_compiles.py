@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from compiled_kernels import Check, kernels_of
+from friction_points import NUMBERS
+from friction_points import source as friction_source
 from register_limits import FUSED_LIMITS, HOT_LIMITS, LIMITS, OF_SEVERAL_SPILLS, POISSON_LIMITS
 from sample_kernels import KERNELS, contraction_source, stencil_source
 from source_collector import SourceCollector, assembly_sources
@@ -144,6 +146,12 @@ def test_multigrids_kernels(check: Check, dtype: str, precision: str) -> None:
         check(transfer_source(dtype, degree, coarser), precision)
     for other in ("float32", "float64"):
         check(convert_source(dtype, other), precision)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_friction(check: Check, number: int) -> None:
+    """Alone; the kernels of solvers, which call it, have limits of their own."""
+    check(friction_source(number), "double", {"evaluate_friction": (0, 52 if number == 1 else 72)})
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

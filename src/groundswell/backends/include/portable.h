@@ -25,7 +25,9 @@
 //   FAST_SQRT(x)                            square root of x > 0, to a relative error of some 1e-12
 //                                           in double precision
 //   INVERSE_SQRT(x)                         1 / sqrt(x), to two units in the last place
-//   fabs, fmax, fmin, sqrt                  of real; no other function of <cmath> exists on a CPU
+//   fabs, fmax, fmin, sqrt                  of real
+//   asinh, exp, expm1, log, log1p           of double only; no other function of <cmath> exists on
+//                                           a CPU
 //   FMA(a, b, c)                            a * b + c, rounded once on a GPU
 //   ALLOW_FP_CONTRACT                       lets a CPU fuse products and sums from here on
 //   VECTOR_BYTES                            width of the CPU's vector registers
@@ -42,7 +44,7 @@
 #pragma once
 
 #if !defined(__CUDACC__)
-// Parsing <cmath> takes longer than compiling most kernels, so we declare the four functions that
+// Parsing <cmath> takes longer than compiling most kernels, so we declare the functions that
 // kernels use. A kernel must not include <cmath> after this header.
 #include <stdint.h>
 #include <string.h>
@@ -52,6 +54,11 @@ double fabs(double) noexcept;
 double fmax(double, double) noexcept;
 double fmin(double, double) noexcept;
 double sqrt(double) noexcept;
+double asinh(double) noexcept;
+double exp(double) noexcept;
+double expm1(double) noexcept;
+double log(double) noexcept;
+double log1p(double) noexcept;
 }
 inline float fabs(float x) { return __builtin_fabsf(x); }
 inline float fmax(float x, float y) { return __builtin_fmaxf(x, y); }

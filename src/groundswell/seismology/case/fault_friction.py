@@ -1,0 +1,89 @@
+"""Parameters of the friction laws of `[[fault]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from groundswell.case.common import Section
+from groundswell.case.problems import Violation
+from groundswell.seismology.case.fault_values import FaultValue, Varying
+
+_OPTIONAL = FaultValue | None
+
+Coefficient = Annotated[_OPTIONAL, Varying("", "a plain number", "0.6", least=0.0)]
+PositiveNumber = Annotated[_OPTIONAL, Varying("", "a plain number", "0.6", None, 0.0, True)]
+Distance = Annotated[_OPTIONAL, Varying("m", "a length", "0.4 m", None, 0.0, True)]
+Rate = Annotated[_OPTIONAL, Varying("m/s", "a speed", "1e-6 m/s", None, 0.0, True)]
+Cohesion = Annotated[_OPTIONAL, Varying("Pa", "a pressure", "0.2 MPa", least=0.0)]
+
+
+class FrictionSection(Section):
+    """Parameters of a law. A patch gives some of them, a fault all but the cohesion.
+
+    Attributes:
+        has_state: whether friction depends on a state, whose initial value follows from a rate.
+        defaults: values of parameters that a fault need not give.
+    """
+
+    has_state: ClassVar[bool] = True
+    defaults: ClassVar[dict[str, float]] = {"cohesion": 0.0}
+
+    @property
+    def given(self) -> dict[str, FaultValue]:
+        """The parameters that are given, by name."""
+        return {name: value for name, value in self if value is not None}
+
+
+class SlipWeakeningFriction(FrictionSection):
+    """Friction that falls linearly with slip, within `distance`, from static to dynamic."""
+
+    has_state: ClassVar[bool] = False
+
+    static: Coefficient = None
+    dynamic: Coefficient = None
+    distance: Distance = None
+    cohesion: Cohesion = None
+
+
+class RateAndStateFriction(FrictionSection):
+    """Friction f0 + a ln(V / V0) + b ln(V0 theta / L) at slip rate V and state theta, regularised.
+
+    The parameters are a (`direct`), b (`evolution`), L (`length`), f0 (`reference_friction`) and V0
+    (`reference_speed`).
+    """
+
+    direct: PositiveNumber = None
+    evolution: PositiveNumber = None
+    length: Distance = None
+    reference_friction: PositiveNumber = None
+    reference_speed: Rate = None
+    cohesion: Cohesion = None
+
+
+class FastWeakeningFriction(RateAndStateFriction):
+    """Rate-and-state friction that falls to `weakened_friction` above `weakening_speed`."""
+
+    weakened_friction: Coefficient = None
+    weakening_speed: Rate = None
+
+
+LAWS: dict[str, type[FrictionSection]] = {
+    "slip-weakening": SlipWeakeningFriction,
+    "ageing": RateAndStateFriction,
+    "slip": RateAndStateFriction,
+    "fast-weakening": FastWeakeningFriction,
+}
+
+
+def missing_parameters(friction: FrictionSection) -> Iterator[Violation]:
+    """Yield the parameters that a fault must have."""
+    for name, value in friction:
+        if value is None and name not in friction.defaults:
+            yield (name,), f"is required; give {varying(friction, name).expected}"
+
+
+def varying(section: Section, name: str) -> Varying:
+    """What values of a key may be."""
+    metadata = type(section).model_fields[name].metadata
+    return next(entry for entry in metadata if isinstance(entry, Varying))

@@ -1,0 +1,1 @@
+"""Faults that break by themselves: their points, initial conditions and friction."""
