@@ -160,25 +160,24 @@ def random_points(fault: FaultSection, count: int = 200, seed: int = 1) -> Fault
 
 
 def dipping_points(count: int = 200, seed: int = 1) -> FaultPoints:
-    """Points on the fault of TPV10, among them its top edge, with normals of any sign."""
+    """Points on the fault of TPV10, among them its top edge."""
     rng = np.random.default_rng(seed)
     along, down = rng.uniform(-15e3, 15e3, count), rng.uniform(0, 15e3, count)
     down[0] = 0.0
     cosine, sine = np.cos(np.radians(DIP)), np.sin(np.radians(DIP))
     position = np.stack([along, -down * cosine, down * sine], axis=-1)
-    normal = rng.choice([-1.0, 1.0], count)[:, None] * np.array([0.0, -sine, -cosine])
+    normal = np.tile([0.0, -sine, -cosine], (count, 1))
     areas = 4.5e8 / count * rng.uniform(0.5, 1.5, count)
     hypocenter = section(TPV10).hypocenter
     return surface_points("fault", (position, normal, areas), None, hypocenter)
 
 
 def upright_points(azimuth: float, count: int = 200, seed: int = 1) -> FaultPoints:
-    """Points of an upright surface through the origin, 12 km long, with normals of any sign."""
+    """Points of an upright surface through the origin, 12 km long."""
     rng = np.random.default_rng(seed)
     distance, depth = rng.uniform(0, 12e3, count), rng.uniform(0, 15e3, count)
     angle = np.radians(azimuth)
     position = np.stack([distance * np.sin(angle), distance * np.cos(angle), depth], axis=-1)
-    normal = rng.choice([-1.0, 1.0], count)[:, None]
-    normal = normal * np.array([np.cos(angle), -np.sin(angle), 0.0])
+    normal = np.tile([np.cos(angle), -np.sin(angle), 0.0], (count, 1))
     areas: Floats = np.full(count, 12e3 * 15e3 / count)
     return surface_points("branch", (position, normal, areas), azimuth + 20)

@@ -95,6 +95,14 @@ CASES: dict[str, Content] = {
                 "time_function": {"kind": "brune", "rise": "0.1 s"},
             }
         ],
+        "fault": [
+            {
+                "plane": {"y": 600, "x": [300, 900], "depth": [0, 600]},
+                "law": "slip-weakening",
+                "friction": {"static": 0.6, "dynamic": 0.4, "distance": 0.05},
+                "stress": {"normal": "10 MPa", "shear": "6.2 MPa", "rake": 150},
+            }
+        ],
         "receiver": [
             {"network": "GS", "name": "A", "x": 320, "y": 710, "depth": 0},
             {"network": "GS", "name": "B", "x": 900, "y": 500, "depth": 450},

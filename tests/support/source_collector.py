@@ -149,7 +149,7 @@ def dgwave_source(
     equations, size = ELASTIC if elastic else ACOUSTIC, np.dtype(dtype).itemsize
     h100: Any = SimpleNamespace(on_host=False, shared_bytes_per_block=227 * 1024)
     mortars = mortars or file == "mortars.h"
-    whole = mortars or curved or nodal or upwind != 1
+    whole = mortars or file == "fault.h" or curved or nodal or upwind != 1
     jump = equations.jump(whole=whole)
     problem: Any = SimpleNamespace(
         degree=degree,
@@ -159,6 +159,7 @@ def dgwave_source(
         has_whole_jumps=whole,
         is_curved=curved,
         is_nodal=nodal,
+        has_faults=file == "fault.h",
         terms=SimpleNamespace(has_sources=True, has_damping=True),
         mechanisms=mechanisms,
         layers=matched or None,
@@ -166,7 +167,14 @@ def dgwave_source(
     columns = equations.columns if curved else 0
     variant = KernelVariant(degree, len(equations.fields), jump, size, columns, nodal)
     shape = mortar_shape(variant) if file == "mortars.h" else kernel_shape(h100, variant)
-    return kernel_source(file, problem, shape, absorbing=True)
+    return kernel_source(file, problem, None if file == "fault.h" else shape, absorbing=True)
+
+
+def fault_sources(dtype: str, *, curved: bool) -> list[Source]:
+    """The flux at faults, for each law of friction."""
+    source = dgwave_source(dtype, 4, elastic=True, upwind=1.0, file="fault.h", curved=curved)
+    laws = [{**source.constants, "FRICTION": law} for law in (1, 2, 3, 4)]
+    return [replace(source, constants=constants) for constants in laws]
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ class GmshGroups:
         sides: boundary tags of its sides by name.
         volumes: tag of the physical volume of each element, 0 if it has none, (elements,).
         volume_names: names of the physical volumes by tag; an unnamed one is called by its number.
+        inner: faces of each physical surface inside the mesh by name, by their four vertices in
+            rising order, (faces, 4).
         warnings: what the file holds that is ignored.
     """
 
@@ -61,6 +63,7 @@ class GmshGroups:
     sides: dict[str, int]
     volumes: Integers
     volume_names: dict[int, str]
+    inner: dict[str, Integers] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -75,12 +78,16 @@ def read_gmsh(path: Path | str) -> tuple[Mesh, dict[str, int]]:
     return found.mesh, found.sides
 
 
-def read_gmsh_groups(path: Path | str) -> GmshGroups:
+def read_gmsh_groups(path: Path | str, *, inner: bool = False) -> GmshGroups:
     """Read hexahedra of order 1 or 2 with their physical surfaces and volumes.
 
     Sides are physical surfaces; an unnamed surface is called by its number. Boundary faces in no
     physical surface form a side of their own with the lowest free number. Left-handed elements are
     mirrored. Lengths are in m. Periodic links are ignored.
+
+    Args:
+        path: of the file.
+        inner: whether physical surfaces may lie inside the mesh.
 
     Raises:
         InputError: the file is missing or unreadable, or holds other cells than hexahedra of one
@@ -91,12 +98,15 @@ def read_gmsh_groups(path: Path | str) -> GmshGroups:
     try:
         content = read_bytes(path)
         source = read_meshio(path, content)
-        mesh, sides = _build_mesh(source, group_names(content, 2))
+        mesh, sides, within = _build_mesh(source, group_names(content, 2))
+        if within and not inner:
+            _refuse_inner(within)
         volumes = _hexahedra(source)[2]
         given = group_names(content, AXES)
         tags = np.unique(volumes[volumes > 0]).tolist()
         called = {tag: given.get(tag, str(tag)) for tag in tags}
-        return GmshGroups(mesh, sides, volumes, called, tuple(find_ignored(path, content)))
+        ignored = tuple(find_ignored(path, content))
+        return GmshGroups(mesh, sides, volumes, called, within, ignored)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -104,7 +114,10 @@ def read_gmsh_groups(path: Path | str) -> GmshGroups:
 # --- elements -------------------------------------------------------------------------------------
 
 
-def _build_mesh(source: Any, names: dict[int, str]) -> tuple[Mesh, dict[str, int]]:
+def _build_mesh(
+    source: Any, names: dict[int, str]
+) -> tuple[Mesh, dict[str, int], dict[str, Integers]]:
+    """The mesh, the tags of its sides by name, and the faces of surfaces inside it by name."""
     kind, numbers, _ = _hexahedra(source)
     order = 1 if kind == "hexahedron" else 2
     nodes = source.points[numbers]
@@ -116,7 +129,10 @@ def _build_mesh(source: Any, names: dict[int, str]) -> tuple[Mesh, dict[str, int
     index = np.searchsorted(vertices, sides).clip(max=len(vertices) - 1)
     sides = np.where(vertices[index] == sides, index, -1)
     mesh = Mesh(corners.reshape(-1, CORNERS), nodes, order, np.sort(sides, axis=1), tags)
-    return _tag_boundary(mesh, source.points[vertices], names)
+    inner = _find_inner(mesh, source.points[vertices])
+    within = {names.get(tag, str(tag)): faces for tag, faces in inner.items()}
+    mesh, tags_by_name = _tag_boundary(mesh, [*inner], names)
+    return mesh, {n: tag for n, tag in tags_by_name.items() if tag not in inner}, within
 
 
 def _hexahedra(source: Any) -> tuple[str, Integers, Integers]:
@@ -219,15 +235,36 @@ def _require_one_group(groups: dict[str, Any], block: int) -> None:
         raise InputError(f"physical surfaces {members_of} share faces; put each face in only one")
 
 
-def _tag_boundary(mesh: Mesh, points: Floats, names: dict[int, str]) -> tuple[Mesh, dict[str, int]]:
-    """The mesh with all sides tagged, and tags by name; `points` are the mesh's vertices."""
-    keys, number = mesh.faces
-    outside = keys[np.bincount(number.ravel()) == 1]
+def _find_inner(mesh: Mesh, points: Floats) -> dict[int, Integers]:
+    """The faces of tagged surfaces inside the mesh by tag; `points` are the mesh's vertices."""
+    outside = _boundary(mesh)
     _require_merged(points[np.unique(outside)])
     _require_conforming(mesh, points)
-    _require_sides(mesh, outside)
-    rest = outside[~_is_among(outside, mesh.sides)]
+    is_inner = ~_is_among(mesh.sides, outside)
+    _require_faces(mesh, mesh.sides[is_inner])
+    if mixed := set(mesh.side_tags[is_inner]) & set(mesh.side_tags[~is_inner]):
+        raise InputError(
+            f"the physical surface of tag {min(mixed)} lies partly on the boundary of the mesh and "
+            "partly inside; make two of it"
+        )
+    tags = np.unique(mesh.side_tags[is_inner]).tolist()
+    return {tag: mesh.sides[mesh.side_tags == tag] for tag in tags}
+
+
+def _boundary(mesh: Mesh) -> Integers:
+    """Vertices of the boundary faces in rising order, (faces, 4)."""
+    keys, number = mesh.faces
+    return keys[np.bincount(number.ravel()) == 1]
+
+
+def _tag_boundary(
+    mesh: Mesh, inner: list[int], names: dict[int, str]
+) -> tuple[Mesh, dict[str, int]]:
+    """The mesh with all sides tagged, without those inside, and tags by name, also of these."""
+    outside, is_side = _boundary(mesh), ~np.isin(mesh.side_tags, inner)
     tags = sorted(set(mesh.side_tags.tolist()))
+    mesh = replace(mesh, sides=mesh.sides[is_side], side_tags=mesh.side_tags[is_side])
+    rest = outside[~_is_among(outside, mesh.sides)]
     if len(rest):
         taken = {*tags, *names, *names.values()}
         tags.append(next(n for n in count(1) if not {n, str(n)} & taken))
@@ -278,12 +315,23 @@ def _require_conforming(mesh: Mesh, points: Floats) -> None:
         )
 
 
-def _require_sides(mesh: Mesh, outside: Integers) -> None:
-    """Refuse tagged faces that are not boundary faces, or are tagged twice."""
-    if interior := int(np.sum(~_is_among(mesh.sides, outside))):
+def _refuse_inner(inner: dict[str, Integers]) -> None:
+    raise InputError(
+        f"{counted(sum(map(len, inner.values())), 'face')} of physical surfaces not on the "
+        "boundary of the mesh; put only surfaces that bound the meshed volume in physical groups"
+    )
+
+
+def _require_faces(mesh: Mesh, inner: Integers) -> None:
+    """Refuse tagged faces inside that are not faces of elements, and faces that are tagged twice.
+
+    Args:
+        inner: vertices of the tagged faces that are not on the boundary, (faces, 4).
+    """
+    if len(inner) and (strange := int(np.sum(mesh.find_faces(inner) < 0))):
         raise InputError(
-            f"{counted(interior, 'face')} of physical surfaces not on the boundary of the mesh; "
-            "put only surfaces that bound the meshed volume in physical groups"
+            f"{counted(strange, 'face')} of physical surfaces not among the faces of elements; "
+            "put only surfaces of the meshed volume in physical groups"
         )
     if repeated := len(mesh.sides) - len(np.unique(mesh.sides, axis=0)):
         raise InputError(

@@ -126,17 +126,23 @@ class Mesh:
         keys, number = self.faces
         tags = (np.bincount(number.ravel(), minlength=len(keys)) == 1).astype(np.int64)
         if len(self.sides):
-            both = np.concatenate([keys, np.sort(self.sides, axis=1)])
-            _, number_of_key = np.unique(both, axis=0, return_inverse=True)
-            face_of_key = np.full(number_of_key.max() + 1, -1)
-            face_of_key[number_of_key[: len(keys)]] = np.arange(len(keys))
-            where = face_of_key[number_of_key[len(keys) :]]
+            where = self.find_faces(self.sides)
             if (where < 0).any():
                 raise InputError(
                     f"{counted(int(np.sum(where < 0)), 'side')} not among the faces of elements"
                 )
             tags[where] = self.side_tags
         return tags[number[np.asarray(elements)]]
+
+    def find_faces(self, vertices: Integers) -> Integers:
+        """Numbers of the faces with these vertices, (n, 4), or -1 where there is none, (n,)."""
+        keys = self.faces[0]
+        both = np.concatenate([keys, np.sort(vertices, axis=1)])
+        _, number_of_key = np.unique(both, axis=0, return_inverse=True)
+        number_of_key = number_of_key.ravel()
+        face_of_key = np.full(number_of_key.max() + 1, -1)
+        face_of_key[number_of_key[: len(keys)]] = np.arange(len(keys))
+        return face_of_key[number_of_key[len(keys) :]]
 
     def reordered(self, order: Integers) -> Mesh:
         """The mesh with its elements in another order, (elements,)."""

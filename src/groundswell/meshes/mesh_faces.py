@@ -42,7 +42,7 @@ def find_mesh_faces(mesh: Mesh) -> MeshFaces:
     corners = mesh.corners[:, FACES].reshape(-1, 4)
     for own, other in ((one, two), (two, one)):
         neighbours[own], faces[own] = np.divmod(other, 2 * AXES)
-        turns[own] = _turns(corners[own], corners[other])
+        turns[own] = find_turns(corners[own], corners[other])
     faces[neighbours == NOWHERE] = 0
     shape = mesh.faces[1].shape
     return MeshFaces(neighbours.reshape(shape), faces.reshape(shape), turns.reshape(shape))
@@ -61,7 +61,11 @@ def turned(turn: int, nodes: int) -> Integers:
     return a * nodes + b if turn & SWAP else b * nodes + a
 
 
-def _turns(own: Integers, other: Integers) -> Integers:
-    """The turns of faces with these corners, (faces, 4) each, the fast axis first."""
+def find_turns(own: Integers, other: Integers) -> Integers:
+    """The turns of faces with these corners, (faces, 4) each, the fast axis first; see `MeshFaces`.
+
+    Args:
+        own, other: vertices of the same faces, as two elements number them.
+    """
     fits = [(own == other[:, turned(turn, 2)]).all(axis=1) for turn in range(TURNS)]
     return np.argmax(fits, axis=0)

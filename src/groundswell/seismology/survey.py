@@ -19,10 +19,12 @@ class Survey:
     Args:
         entries: the `[[source]]` entries as point sources; see `build_sources`.
         receivers: all receivers, including those of a station file; see `place_receivers`.
+        hypocentre: where a fault starts to break (x, y, depth), m, if there are no sources.
     """
 
     entries: list[SourceEntry]
     receivers: list[Station]
+    hypocentre: Point = (0.0, 0.0, 0.0)
 
     @cached_property
     def sources(self) -> list[PointSource]:
@@ -32,12 +34,14 @@ class Survey:
     @cached_property
     def summary(self) -> SourceSummary:
         """Net moment tensor, magnitude and centroid of all sources."""
+        if not self.entries:
+            return SourceSummary.at(self.hypocentre)
         return SourceSummary.from_entries(self.entries)
 
     @cached_property
     def frequency(self) -> float:
-        """Frequency below which every source has 99 % of its energy, Hz."""
-        return highest_frequency(self.sources)
+        """Frequency below which every source has 99 % of its energy, Hz; 0 without sources."""
+        return highest_frequency(self.sources) if self.sources else 0.0
 
     @cached_property
     def places(self) -> list[tuple[str, Point]]:

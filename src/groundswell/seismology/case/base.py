@@ -41,6 +41,9 @@ def _placed_source(source: Source, info: ValidationInfo) -> Source:
     return source
 
 
+PlacedSource = Annotated[Source, AfterValidator(_placed_source)]
+
+
 def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
     if grid := info.data.get("grid"):
         reject(grid.misplaced(receiver))
@@ -62,7 +65,7 @@ class SeismicCase(Case):
     medium: MediumSection
     attenuation: Attenuation = NoAttenuation(model="none")
     event: EventSection = EventSection()
-    source: Annotated[tuple[Annotated[Source, AfterValidator(_placed_source)], ...], NotEmpty]
+    source: Annotated[tuple[PlacedSource, ...], NotEmpty]
     receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
     receivers: ReceiverFile | None = None
 

@@ -13,6 +13,7 @@ from groundswell.seismology.faults.points import FaultPoints, frame_of, right_of
 
 # Normals to the sides of the hanging wall: it is south of a fault along +x, east of one along +y.
 _NORMALS = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+FLAT = 1e-9  # horizontal part of unit normals that is rounding
 STEEP = 0.05  # smallest cosine between directions that define a side: 87 degrees apart
 
 
@@ -52,19 +53,19 @@ def surface_points(
 
     Args:
         name: of the fault, for messages.
-        positions: x, y, depth, (n, 3), m; unit normals of any sign, (n, 3); and the areas that
-            the points stand for, (n,), m^2; of the whole fault.
-        azimuth: strike, within 90 degrees, clockwise from the y axis of the grid; None for a fault
-            that is nowhere vertical.
+        positions: x, y, depth, (n, 3), m; unit normals to the hanging wall, see `hanging_side`,
+            (n, 3); and the areas that the points stand for, (n,), m^2; of the whole fault.
+        azimuth: strike where the surface is horizontal, clockwise from the y axis of the grid.
         hypocenter: x, y, depth, m; by default the middle of the surface.
 
     Raises:
-        InputError: the hanging wall is not defined, or does not lie above the fault.
+        InputError: there are no points, or the surface is horizontal somewhere and has no strike.
     """
     position, normal, area = positions
     if not len(position):
         raise InputError(f"fault {name} has no points; correct its surface")
-    normal = oriented(name, position, normal, azimuth)
+    if azimuth is None and (np.hypot(normal[:, 0], normal[:, 1]) < FLAT).any():
+        raise InputError(f"fault {name} is horizontal in parts; give its strike")
     strike, updip = frame_of(normal, azimuth)
     mean = area @ normal
     mean_strike, mean_updip = frame_of(mean / np.linalg.norm(mean), azimuth)
@@ -74,37 +75,41 @@ def surface_points(
     return FaultPoints(position, normal, strike, updip, along - start, down - down.min(), area)
 
 
-def oriented(name: str, position: Floats, normal: Floats, azimuth: float | None) -> Floats:
-    """Unit normals from the footwall to the hanging wall, of normals of any sign, (n, 3).
+def hanging_side(name: str, normal: Floats, azimuth: float | None) -> float:
+    """1 if the mean normal of a fault or of a part of it points to the hanging wall, else -1.
 
     The hanging wall lies to the right of the strike; without a strike it is the side above the
-    fault.
+    fault, and of an upright one that to the right of a strike from 0 to 180 degrees.
+
+    Args:
+        name: of the fault, for messages.
+        normal: x, y, z of the mean of unit normals, of any sign, (3,), with z down.
+        azimuth: strike, within 90 degrees, clockwise from the y axis of the grid.
 
     Raises:
-        InputError: the side is not defined at a point, or the hanging wall is mostly below.
+        InputError: the side is not defined, or the hanging wall would lie below.
     """
-    if azimuth is None:
-        side = -normal[:, 2]
-        cure = "is vertical there; give its strike"
-    else:
-        side = _sideways(normal, azimuth)
-        cure = f"is about 90 degrees from strike = {azimuth:g} there; give its mean, or split it"
-    if (np.abs(side) < STEEP).any():
-        n = int(np.abs(side).argmin())
-        x, y, depth = position[n]
-        raise InputError(f"fault {name}, at x, y, depth = {x:.8g}, {y:.8g}, {depth:.8g} m, {cure}")
-    normal = normal * np.sign(side)[:, None]
-    if azimuth is not None and normal[:, 2].mean() > STEEP:
+    side = _above(normal) if azimuth is None else _sideways(normal, azimuth)
+    if abs(side) < STEEP:
+        cure = "give its strike" if azimuth is None else "give its mean, or split it"
+        strike = "" if azimuth is None else f", about 90 degrees from strike = {azimuth:g}"
+        raise InputError(f"fault {name} has no side that hangs{strike}; {cure}")
+    sign = float(np.sign(side))
+    if azimuth is not None and sign * normal[2] > STEEP:
         raise InputError(
             f"fault {name} dips to the left of strike = {azimuth:g}; give the opposite direction, "
             f"strike = {(azimuth + 180) % 360:g}, so that the hanging wall lies above the fault"
         )
-    return np.asarray(normal)
+    return sign
 
 
-def _sideways(normal: Floats, azimuth: float) -> Floats:
-    """Cosine between horizontal normals and the right of a strike; -z of the normal if flat."""
-    level = np.hypot(normal[:, 0], normal[:, 1])
-    across = normal[:, :2] @ np.array(right_of(azimuth))
-    is_flat = level < STEEP
-    return np.where(is_flat, -normal[:, 2], across / np.where(is_flat, 1.0, level))
+def _above(normal: Floats) -> float:
+    """Of a mean normal, -z; if it is level, -y, or x if it lies along x."""
+    upward = (-normal[2], -normal[1], normal[0])
+    return float(next((part for part in upward if abs(part) >= STEEP), 0.0))
+
+
+def _sideways(normal: Floats, azimuth: float) -> float:
+    """Cosine between a horizontal normal and the right of a strike; -z of the normal if flat."""
+    level = float(np.hypot(normal[0], normal[1]))
+    return float(normal[:2] @ right_of(azimuth)) / level if level >= STEEP else -float(normal[2])

@@ -89,9 +89,9 @@ def _mechanism(
     Args:
         azimuth: of the y axis, degrees.
     """
-    first, *others = sections
-    if first.kind == "double-couple" and not others:
-        return [first.strike, first.dip, first.rake]
+    only = sections[0] if len(sections) == 1 else None
+    if only is not None and only.kind == "double-couple":
+        return [only.strike, only.dip, only.rake]
     if summary.magnitude is None:
         return None
     return [float(component) for component in to_rtp(summary.moment, azimuth)]

@@ -30,8 +30,9 @@ def source_warnings(case: SeismicCase, survey: Survey, dt: float, speed: float) 
     """
     entries, end = survey.entries, case.time.duration
     yield from event_warnings(case.event, survey.summary, entries, dt)
-    yield from unfinished_sources(entries, end)
-    yield from unreached_receivers(survey.receivers, entries, speed, end)
+    if entries:
+        yield from unfinished_sources(entries, end)
+        yield from unreached_receivers(survey.receivers, entries, speed, end)
 
 
 def event_warnings(

@@ -45,6 +45,11 @@ class SourceSummary:
     hypocentre: tuple[float, float, float]
 
     @classmethod
+    def at(cls, hypocentre: tuple[float, float, float]) -> Self:
+        """That of an earthquake at time 0 whose moment is yet unknown."""
+        return cls(np.zeros(6), 0.0, None, 0.0, hypocentre, 0.0, hypocentre)
+
+    @classmethod
     def from_entries(cls, entries: Sequence[SourceEntry]) -> Self:
         """Summarise one or more sources."""
         points = [point for entry in entries for point in _points(entry)]

@@ -31,7 +31,9 @@ info = SolverInfo(
     pictures=".plots:PICTURES",
     results={
         name: f".results:{name}"
-        for name in ("seismograms", "pressure", "stream", "shaking_map", "fields", "records")
+        for name in (
+            *("seismograms", "pressure", "stream", "shaking_map", "fault", "fields", "records"),
+        )
     },
 )
 

@@ -18,7 +18,8 @@ from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag
 from groundswell.errors import did_you_mean, listed
-from groundswell.seismology.case.base import SeismicCase
+from groundswell.seismology.case.base import PlacedSource, SeismicCase
+from groundswell.seismology.case.fault import FaultSection, misplaced_plane, repeated_names
 from groundswell.seismology.case.outputs import Interval, SeismicOutput
 from groundswell.seismology.case.sources import Instrument
 from groundswell.seismology.case.topography import TopographySection
@@ -27,6 +28,7 @@ from groundswell.solvers.dgwave.materials.case import AnyMedium, CellwiseSection
 from groundswell.solvers.dgwave.mesh.case import (
     AnyGrid,
     AnyRefinement,
+    BricksSection,
     ForestSection,
     MeshSection,
     RefinementSection,
@@ -113,6 +115,17 @@ class DgWaveRun(RunSection):
     codec: Annotated[str, AfterValidator(_lossless)] = "auto"
 
 
+def _misplaced_fault(fault: FaultSection, grid: object) -> Iterator[Violation]:
+    """Yield the violations of a fault that the grid cannot have."""
+    on_mesh = isinstance(grid, MeshSection)
+    if on_mesh and fault.plane:
+        yield ("plane",), "is available only on a grid of bricks; give the surface of the mesh"
+    elif not on_mesh and fault.surface:
+        yield ("surface",), "is available only on a mesh from a file; give a plane"
+    elif isinstance(grid, BricksSection):
+        yield from misplaced_plane(fault, grid)
+
+
 class DgWaveCase(SeismicCase):
     """A case of acoustic or elastic waves: `[grid]`, `[medium]`, `[[source]]` and outputs.
 
@@ -133,6 +146,14 @@ class DgWaveCase(SeismicCase):
     refinement: AnyRefinement | None = None
     boundary: BoundarySection = BoundarySection()
     topography: TopographySection | None = None
+    source: tuple[PlacedSource, ...] = ()
+    fault: tuple[FaultSection, ...] = ()
+
+    def violations(self) -> Iterator[Violation]:
+        """Nothing that excites waves."""
+        yield from super().violations()
+        if not (self.source or self.fault):
+            yield ("source",), "must not be empty unless there is a fault; add a source or a fault"
 
     @field_validator("medium")
     @classmethod
@@ -178,6 +199,20 @@ class DgWaveCase(SeismicCase):
             }[str(info.field_name)]
             reject([((), f"is available only on a grid of bricks; {cure}")])
         return section
+
+    @field_validator("fault")
+    @classmethod
+    def _lies_in_the_grid(
+        cls, fault: tuple[FaultSection, ...], info: ValidationInfo
+    ) -> tuple[FaultSection, ...]:
+        reject(repeated_names(fault))
+        if grid := info.data.get("grid"):
+            reject(
+                ((n, *at), text)
+                for n, each in enumerate(fault)
+                for at, text in _misplaced_fault(each, grid)
+            )
+        return fault
 
     @field_validator("refinement")
     @classmethod

@@ -12,6 +12,7 @@ from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.faults.quantities import fault_quantities, fault_warnings
 from groundswell.seismology.receivers import Station, instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
@@ -21,6 +22,7 @@ from groundswell.simulation.solver import Cost
 from groundswell.solvers.dgwave.advice import aligned, finer_refinement, shallow_sources
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
+from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
@@ -34,6 +36,7 @@ from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
 WAVES, SOURCES = "What the elements resolve", "Sources, receivers"
+FAULTS = "Faults"
 ROUNDING = 1e-9  # relative, of edges and frequencies
 
 
@@ -44,7 +47,13 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_mesh(setup, cost),
         *_waves(materials, setup.case.method.flux),
         *_sources(materials.elements, survey, setup.case.event),
+        *_faults(setup.faults),
     ]
+
+
+def _faults(faults: Faults | None) -> Iterator[Quantity]:
+    for fault in faults.faults if faults else ():
+        yield from fault_quantities(fault.name, fault.estimates, fault.spacing, FAULTS)
 
 
 def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -92,12 +101,12 @@ def _waves(materials: Materials, flux: float) -> Iterator[Quantity]:
 
 
 def _sources(elements: ElementMaterials, survey: Survey, event: EventSection) -> Iterator[Quantity]:
-    summary = survey.summary
-    yield from source_quantities(survey.entries, summary, SOURCES)
-    yield from event_quantities(event, summary.centroid_time, SOURCES)
-    frequency = survey.frequency
-    text = f"99 % of the energy below {frequency:.3g} Hz"
-    yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
+    if survey.entries:
+        yield from source_quantities(survey.entries, survey.summary, SOURCES)
+        frequency = survey.frequency
+        text = f"99 % of the energy below {frequency:.3g} Hz"
+        yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
+        yield from event_quantities(event, survey.summary.centroid_time, SOURCES)
     counts = Counter(receiver.kind for receiver in survey.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(survey.receivers), "receivers", text=text, group=SOURCES)
@@ -113,7 +122,7 @@ def warnings(setup: Setup) -> list[str]:
 def _warnings(setup: Setup) -> Iterator[str]:
     geometry, statistics = setup.geometry, setup.materials.statistics
     resolved, emitted = setup.materials.resolved_frequency, setup.survey.frequency
-    yield from geometry.warnings(statistics.speed_min / min(resolved, emitted))
+    yield from geometry.warnings(statistics.speed_min / min(resolved, emitted or resolved))
     if emitted > resolved:
         place, element = _coarsest(setup.materials)
         finer = _finer_elements(setup.materials, element, emitted) + " there" * bool(place)
@@ -135,6 +144,8 @@ def _warnings(setup: Setup) -> Iterator[str]:
             f"{geometry.describe(first)}. {aligned(setup.materials.elements.medium)}"
         )
     yield from source_warnings(setup.case, setup.survey, setup.dt, statistics.vp_max)
+    for fault in setup.faults.faults if setup.faults else ():
+        yield from fault_warnings(fault.name, fault.estimates, fault.spacing)
     if setup.case.boundary.top == "free-surface":
         yield from shallow_sources(setup.materials.elements, setup.survey)
     remedy = "narrow attenuation.band, or raise method.mechanisms"

@@ -7,6 +7,7 @@ from math import ceil
 import numpy as np
 
 from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.formats.fault_maps import COORDINATES, FIELDS
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
 from groundswell.simulation.solver import Cost, DecompositionSummary
@@ -14,7 +15,7 @@ from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.memory import device_memory, large_series, nodal_tables
-from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
+from groundswell.solvers.dgwave.recording.volumes import WORD, final_field_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -59,7 +60,8 @@ def _files(setup: Setup) -> int:
     fields = final_field_bytes(setup.geometry, len(setup.equations.fields))
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     records = whole.file_bytes(setup.case.output.record, setup.steps)
-    return seismograms + series + fields * setup.case.output.final_fields + records
+    faults = setup.faults.points * (len(COORDINATES) + len(FIELDS)) * WORD if setup.faults else 0
+    return seismograms + series + fields * setup.case.output.final_fields + records + faults
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

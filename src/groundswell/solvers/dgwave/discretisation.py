@@ -16,6 +16,7 @@ from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
+from groundswell.solvers.dgwave.faults.rank import RankFault
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
@@ -48,6 +49,8 @@ class Discretisation:
             nodes); None for bricks.
         nodal: a material that varies inside elements; `material` is then not used.
         sent_as: the type in which traces are sent to other ranks; None for `dtype`.
+        fault: the faces of faults; None if no rank has any.
+        begin: time at the start of the run, s.
     """
 
     equations: Equations
@@ -64,6 +67,8 @@ class Discretisation:
     metrics: Reals | None = None
     nodal: NodalMaterial | None = None
     sent_as: str | None = None
+    fault: RankFault | None = None
+    begin: float = 0.0
 
     @property
     def mechanisms(self) -> int:
@@ -107,9 +112,15 @@ class Discretisation:
         return self.elements.has_levels
 
     @property
+    def has_faults(self) -> bool:
+        """Whether any rank has faces of faults."""
+        return self.fault is not None
+
+    @property
     def has_whole_jumps(self) -> bool:
         """Whether velocity and traction of the flux at a face are independent."""
-        return self.has_mortars or self.is_curved or self.is_nodal or self.sides.upwind != 1
+        given = self.has_mortars or self.has_faults
+        return given or self.is_curved or self.is_nodal or self.sides.upwind != 1
 
     @property
     def jump(self) -> int:
@@ -165,6 +176,8 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
         shapes.metrics(numbers, setup.dtype) if setup.geometry.is_curved else None,
         nodal if materials.is_nodal else None,
         setup.case.run.narrow,
+        RankFault.of(elements, setup.faults.faces, setup.faults.tables) if setup.faults else None,
+        start,
     )
 
 

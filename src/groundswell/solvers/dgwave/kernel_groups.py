@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from groundswell.simulation.kernel_groups import OTHER, RECORDING
 
-ELEMENTS, MORTARS = "elements", "mortars of finer neighbours"
+ELEMENTS, MORTARS, FAULTS = "elements", "mortars of finer neighbours", "faults"
 
 KERNEL_GROUPS = {
     "advance": ELEMENTS,
     "store_traces": ELEMENTS,
     "interpolate_traces": MORTARS,
     "project_jumps": MORTARS,
+    "slide": FAULTS,
     "record_peaks": RECORDING,
     "record_velocity": RECORDING,
     "count_step": OTHER,

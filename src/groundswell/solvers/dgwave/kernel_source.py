@@ -15,20 +15,21 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 
 def kernel_source(
-    file: str, problem: Discretisation, shape: KernelShape, absorbing: bool = False
+    file: str, problem: Discretisation, shape: KernelShape | None = None, absorbing: bool = False
 ) -> Source:
-    """The kernels of a stage ("advance.h") or of faces with finer neighbours ("mortars.h").
+    """The kernels of a stage ("advance.h"), of mortars ("mortars.h") or of faults ("fault.h").
 
     Args:
+        shape: of the blocks of threads; None for kernels of single points.
         absorbing: whether they advance elements in layers and sponges.
     """
     degree = problem.degree
     constants: dict[str, Constant] = {
         **precision(problem.dtype),
         **reference_element_constants(degree),
-        **shape.constants(degree),
+        **(shape.constants(degree) if shape else {}),
         **problem.equations.constants(problem.has_whole_jumps, problem.is_curved),
-        "MORTARS": problem.has_mortars,
+        "GIVEN_JUMPS": problem.has_mortars or problem.has_faults,
         "CURVED": problem.is_curved,
         "NODAL": problem.is_nodal,
         **half_constants(degree),

@@ -11,6 +11,7 @@ from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.outputs.ring_buffer import ring_bytes
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.faults.faces import WALLS
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.kernel_shapes import pitch
 from groundswell.solvers.dgwave.materials.anelastic import Materials
@@ -32,6 +33,7 @@ ADDRESS = 8  # bytes
 FACE = 4  # bytes
 LOADED = 30  # elements that have a part of a source, typically
 FLUX = 2  # parameters of the flux at each face
+FRICTION, DOUBLE = 40, 8  # values of a point of a fault, and bytes of each; see kernels/fault.h
 
 
 def device_memory(setup: Setup, elements: RankElements) -> int:
@@ -49,12 +51,17 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     values += sets * REGISTERS * equations.stretched * nodes
     values += setup.absorption.damping_rows(elements) * nodes
     values += len(setup.survey.sources) * LOADED * nodes // ranks
+    fault_points = setup.faults.points // ranks if setup.faults else 0
+    values += fault_points * WALLS * setup.equations.trace  # jumps
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
     shared = sum(faces.sends.count for faces in elements.shared.values())
     trace_bytes = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
     buffers = COPIES * BUFFERS * shared * trace_bytes
     outputs = _output_bytes(setup) // ranks  # if evenly distributed
-    return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers + outputs
+    friction = fault_points * FRICTION * DOUBLE
+    return (
+        values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers + outputs + friction
+    )
 
 
 def nodal_tables(equations: Equations, materials: Materials) -> int:

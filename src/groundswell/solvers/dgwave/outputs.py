@@ -15,6 +15,7 @@ from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import date_attributes
+from groundswell.solvers.dgwave.recording.faults import FaultRecords
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.recording.receivers import Seismograms
@@ -56,6 +57,7 @@ class Outputs:
         if output.volumes:
             self._series.append(Volumes(rank, record, output.volumes))
         self._map = ShakingMap(rank) if has_shaking_map(setup) else None
+        self._faults = _fault_records(rank)
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._map.launches if self._map else []),
@@ -72,13 +74,15 @@ class Outputs:
 
     def state(self) -> dict[str, DistributedArray]:
         """Peaks and running statistics, for checkpoints."""
-        return self._recorders.state() | (self._map.state() if self._map else {})
+        kept = self._recorders.state() | (self._map.state() if self._map else {})
+        return kept | (self._faults.state() if self._faults else {})
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""
         shaking = self._map.write(folder) if self._map else []
         records, fields = self._recorders.write(folder), self._final_fields(folder)
-        whole = [*shaking, *records, *fields]
+        faults = self._faults.write(folder) if self._faults else []
+        whole = [*shaking, *faults, *records, *fields]
         return [*whole, *self._formats(folder)] if self._comm.first else []
 
     def _formats(self, folder: Path) -> list[Path]:
@@ -105,3 +109,8 @@ class Outputs:
         }
         elements = LagrangeElements.of(mesh, setup.degree, whole, attrs)
         return [elements.write(folder / "fields.vtkhdf")]
+
+
+def _fault_records(rank: RankFields) -> FaultRecords | None:
+    fault, slip = rank.fault, rank.propagation.fault
+    return FaultRecords(rank, fault, slip) if fault and slip else None

@@ -19,6 +19,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave import element_tables
 from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell.solvers.dgwave.fault_slip import FaultSlip
 from groundswell.solvers.dgwave.kernel_shapes import (
     KernelShape,
     kernel_shape,
@@ -48,6 +49,7 @@ class Propagation:
         layer_memory: the memory variables of matched layers, (sets, derivatives, nodes).
         clock: number of completed steps, on the device, (1,).
         traces: the face traces and their exchange.
+        fault: slip on the faults; None if no rank has any.
     """
 
     def __init__(
@@ -76,8 +78,11 @@ class Propagation:
             backend.zeros(in_layers, dtype) for _ in range(2)
         )
         self.clock = backend.zeros((1,), np.int64)
-        self.traces = Traces(backend, comm, problem.elements, problem.trace)
+        self.traces = Traces(backend, comm, problem.elements, problem.trace, problem.fault)
         self.traces.connect(choice or Choice())
+        self.fault = (
+            FaultSlip(backend, problem, problem.fault, self.traces) if problem.fault else None
+        )
         self._modules = {
             absorbing: backend.compile(kernel_source("advance.h", problem, self.shape, absorbing))
             for absorbing in {absorbs for absorbs, _ in self._kinds(range(problem.elements.count))}
@@ -91,6 +96,8 @@ class Propagation:
         """Return to rest at time 0."""
         for array in (self._u, self.memory, self.layer_memory, self.clock):
             self._backend.assign(array, np.zeros(array.shape, str(array.dtype)))
+        if self.fault is not None:
+            self.fault.reset()
 
     @property
     def values(self) -> dict[str, DeviceArray]:
@@ -129,7 +136,7 @@ class Propagation:
                 *self._interpolate(stage, few, all_mortars - few),
             ],
         )
-        return [*self._project(stage), *overlapped]
+        return [*self._project(stage), *self._slide(stage), *overlapped]
 
     def advance(self, stage: int, first: int, count: int) -> list[Launch]:
         """Launches that advance `count` elements from element `first` on by one stage."""
@@ -161,6 +168,13 @@ class Propagation:
             (False, range(max(first, inside.stop), end)),
         ]
         return [(absorbs, part) for absorbs, part in parts if part]
+
+    def _slide(self, stage: int) -> list[Launch]:
+        """Launches that compute the flux at faults."""
+        if self.fault is None:
+            return []
+        stages = {"stages": self._stages, "step": self._dt}
+        return self.fault.launches({**self._elements(), **stages, "stage": stage})
 
     @property
     def prepare(self) -> list[Launch]:
@@ -292,6 +306,8 @@ class Propagation:
         if problem.metrics is None:
             return {}
         turns = problem.elements.turns.astype(np.int32)
+        if problem.fault is not None:
+            turns[tuple(problem.fault.sides.T)] = 0  # jumps have the order of their own face
         return {
             **self._as_real({"metrics": problem.metrics}),
             "turns": self._backend.to_device(turns),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundswell.errors import listed, quoted
+from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
@@ -53,6 +54,9 @@ shaking_map = FileReader(
     "shaking_map.nc", read_shaking_map, "run the case with output.shaking_map = true"
 )
 
+# Slip, rupture time and stresses at the points of faults: xarray.Dataset (point).
+fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
+
 # All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node). The
 # nodes in the file are equidistant in each element. Their degree is at most 10.
 fields = FileReader(
@@ -63,6 +67,6 @@ fields = FileReader(
 
 records = RecordReader(
     RECORDABLE,
-    {each.file for each in (seismograms, _pressure, shaking_map, fields)}
+    {each.file for each in (seismograms, _pressure, shaking_map, fault, fields)}
     | {"surface.nc", "volumes.vtkhdf"},
 )

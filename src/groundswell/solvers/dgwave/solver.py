@@ -47,7 +47,7 @@ class DgWave(TimeSteppingSolver):
         self._problem = problem = discretise(setup, self.elements)
         self.propagation = Propagation(backend, self.comm, problem, self.first_choice())
         self.outputs = Outputs(
-            RankFields(setup, backend, self.comm, self.elements, self.propagation)
+            RankFields(setup, backend, self.comm, self.elements, self.propagation, problem.fault)
         )
         self.finite_check = NonFiniteSearch(
             backend,

@@ -19,6 +19,8 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.messages import Buffer
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.octree_faces import QUARTERS
+from groundswell.solvers.dgwave.faults.faces import WALLS
+from groundswell.solvers.dgwave.faults.rank import RankFault
 from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, FaceLinks, RankElements
 from groundswell.solvers.dgwave.shared_traces import SharedTraces, TraceFormat
 
@@ -34,12 +36,14 @@ class AddressTables:
         neighbours, targets: addresses for each face to read from and to store to, (elements, 6).
         fine: addresses of the traces of the finer neighbours of mortars, (mortars, 4).
         quarters: addresses at which mortars store the traces of their quarters, (mortars, 4).
+        beyond: addresses of the traces beyond the sides of faults, (sides,).
     """
 
     neighbours: Integers
     targets: Integers
     fine: Integers
     quarters: Integers
+    beyond: Integers
 
 
 class Traces:
@@ -47,10 +51,14 @@ class Traces:
 
     On several ranks, call `connect` before the first exchange.
 
+    Args:
+        fault: the faces of faults, if any.
+
     Attributes:
         neighbours, targets: tables of kernels/elements.h, (3, elements, 6) int64.
         fine, quarters: tables of kernels/mortars.h, (3, mortars, 4) int64.
-        jumps: jumps at mortars, (mortars, values, nodes).
+        beyond: addresses of the traces beyond sides of faults, (3, sides) int64.
+        jumps: jumps at mortars, then at both walls of faults, (jumps, values, nodes).
         slots: number of traces in the rank's own memory.
         exchanges: one for each buffer; none on one rank.
     """
@@ -61,18 +69,20 @@ class Traces:
         comm: Communicator,
         elements: RankElements,
         form: TraceFormat,
+        fault: RankFault | None = None,
     ) -> None:
-        self._backend, self._comm, self._elements = backend, comm, elements
+        self._backend, self._comm, self._elements, self._fault = backend, comm, elements, fault
         self._form, self._size = form, form.bytes
         mortars, shape = len(elements.mortars), (form.values, form.nodes)
         self.slots = elements.count * FACES + mortars * QUARTERS
         self._memory: DeviceArray = backend.zeros((2, self.slots, *shape), form.dtype)
-        self.jumps: DeviceArray = backend.zeros((max(mortars, 1), *shape), form.dtype)
+        jumps = mortars + (WALLS * fault.count if fault else 0)
+        self.jumps: DeviceArray = backend.zeros((max(jumps, 1), *shape), form.dtype)
         self.exchanges: Sequence[SharedTraces] = ()
         self._overlaps = True
         self._tables = [np.stack([table] * BUFFERS) for table in vars(self._local()).values()]
         self._on_device = [backend.to_device(table) for table in self._tables]
-        self.neighbours, self.targets, self.fine, self.quarters = self._on_device
+        self.neighbours, self.targets, self.fine, self.quarters, self.beyond = self._on_device
 
     def connect(self, choice: Choice) -> None:
         """Set the transport of the exchange; collective.
@@ -101,7 +111,9 @@ class Traces:
         """The tables with the traces of this rank only."""
         elements, links = self._elements, self._elements.inside
         faces, quarters = (elements.count, FACES), (len(elements.mortars), QUARTERS)
-        tables = AddressTables(*(np.zeros(s, np.int64) for s in (faces, faces, quarters, quarters)))
+        sides = (len(self._fault.rows) if self._fault else 0,)
+        shapes = (faces, faces, quarters, quarters, sides)
+        tables = AddressTables(*(np.zeros(shape, np.int64) for shape in shapes))
         own = self._slot(links.element, links.face, WHOLE)
         other = self._slot(elements.place(links.beyond), links.face_beyond, links.quarter_beyond)
         self._put_received(tables, links, other)
@@ -110,6 +122,7 @@ class Traces:
         tables.targets[element, face] = self._slot(element, face, WHOLE)
         first = self._backend.address(self.jumps) + JUMP
         tables.neighbours[element, face] = first + self._size * np.arange(len(element))
+        self._redirect(tables)
         return tables
 
     def _add_shared(self, tables: AddressTables, exchange: SharedTraces) -> None:
@@ -118,12 +131,24 @@ class Traces:
         for faces, sent, received in ends:
             self._put_sent(tables, faces.sends, self._places(sent, faces.sends))
             self._put_received(tables, faces.receives, self._places(received, faces.receives))
+        self._redirect(tables)
 
     def _put_received(self, tables: AddressTables, links: FaceLinks, places: Integers) -> None:
         """Set the addresses from which links read traces."""
         whole = links.quarter == WHOLE
         tables.neighbours[links.element[whole], links.face[whole]] = places[whole]
         tables.fine[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
+
+    def _redirect(self, tables: AddressTables) -> None:
+        """Let sides of faults read jumps, and keep the addresses of the traces beyond them."""
+        if self._fault is None:
+            return
+        element, face = self._fault.sides.T
+        now = tables.neighbours[element, face]
+        tables.beyond[:] = np.where(now & JUMP, tables.beyond, now)
+        rows = len(self._elements.mortars) + self._fault.rows
+        first = self._backend.address(self.jumps) + JUMP
+        tables.neighbours[element, face] = first + self._size * rows
 
     def _put_sent(self, tables: AddressTables, links: FaceLinks, places: Integers) -> None:
         """Set the addresses at which links store traces."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundswell.errors import InputError, listed
 from groundswell.seismology.sources import placement
 from groundswell.seismology.survey import Survey
-from groundswell.solvers.dgwave.case import DgWaveOutput
+from groundswell.solvers.dgwave.case import DgWaveCase, DgWaveOutput
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 
@@ -62,3 +62,16 @@ def require_fields(output: DgWaveOutput, equations: Equations) -> None:
                 f'output.{key}.fields: the {kind} equations have no "{absent[0]}"; use '
                 f"{listed(equations.fields)}"
             )
+
+
+def require_exact_traces(case: DgWaveCase) -> None:
+    """Check that ranks send the values that a fault between them needs.
+
+    Raises:
+        InputError: they send rounded ones.
+    """
+    if case.fault and case.run.narrow:
+        raise InputError(
+            f'run.narrow = "{case.run.narrow}" rounds what ranks send, and both sides of a fault '
+            "need the same values; leave it out"
+        )

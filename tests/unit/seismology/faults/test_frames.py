@@ -12,7 +12,7 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.case.fault_stress import StressSection
 from groundswell.seismology.faults.places import nearest_place
-from groundswell.seismology.faults.planes import oriented, surface_points
+from groundswell.seismology.faults.planes import hanging_side, surface_points
 from groundswell.seismology.faults.points import FaultPoints, frame_of
 from groundswell.seismology.faults.tractions import initial_traction
 from groundswell.seismology.sources.moment import fault_normal, slip_direction
@@ -28,6 +28,8 @@ def grid(vector: Floats) -> Floats:
 
 
 def one_point(normal: Floats, azimuth: float | None = None) -> FaultPoints:
+    """The normal may have any sign."""
+    normal = hanging_side("f", normal, azimuth) * normal
     return surface_points("f", (HIGH, normal[None, :], np.ones(1)), azimuth)
 
 
@@ -73,6 +75,8 @@ def test_planes_of_a_grid() -> None:
 
 def test_a_horizontal_fault_needs_a_strike() -> None:
     flat = np.array([0.0, 0.0, 1.0])
+    with pytest.raises(InputError, match="fault f is horizontal in parts; give its strike"):
+        one_point(flat)
     point = one_point(flat, 90.0)
     assert (point.normal == [0, 0, -1]).all()
     np.testing.assert_allclose(point.strike, [[1, 0, 0]], atol=1e-16)
@@ -82,12 +86,24 @@ def test_a_horizontal_fault_needs_a_strike() -> None:
 def test_rough_faults_that_overturn() -> None:
     """An upright fault along x whose dip varies around 90 degrees keeps its sides."""
     rng = np.random.default_rng(5)
-    normal = np.stack([rng.uniform(-0.3, 0.3, 99), np.ones(99), rng.uniform(-0.2, 0.2, 99)], -1)
-    normal *= rng.choice([-1, 1], 99)[:, None] / np.linalg.norm(normal, axis=1)[:, None]
-    found = oriented("f", np.zeros((99, 3)), normal, 90.0)
-    assert (found[:, 1] < 0).all()
-    strike, updip = frame_of(found)
+    normal = np.stack([rng.uniform(-0.3, 0.3, 99), -np.ones(99), rng.uniform(-0.2, 0.2, 99)], -1)
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    for azimuth in (None, 90.0, 45.0):
+        assert hanging_side("f", normal.mean(axis=0), azimuth) == 1
+    strike, updip = frame_of(normal)
     assert (strike[:, 0] > 0.9).all() and (updip[:, 2] < -0.9).all()
+
+
+@pytest.mark.parametrize(("azimuth", "of_strike"), [(0, 0), (1, 1), (91, 91), (179, -1), (181, 1)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_upright_faults_without_strike_point_from_0_to_180_degrees(
+    azimuth: float, of_strike: float, sign: int
+) -> None:
+    """As planes of a grid; directions within 3 degrees of north belong to it."""
+    point = one_point(sign * grid(fault_normal(azimuth, 90.0)))
+    angle = np.radians(of_strike)
+    expected = [np.sin(angle), np.cos(angle), 0]
+    np.testing.assert_allclose(point.strike[0], expected, atol=1e-14)
 
 
 def test_distances_on_a_surface() -> None:
@@ -118,12 +134,8 @@ def test_places_between_points() -> None:
 @pytest.mark.parametrize(
     ("normal", "azimuth", "message"),
     [
-        (
-            [0, 1, 0],
-            None,
-            r"fault f, at x, y, depth = 0, 0, 0 m, is vertical there; give its strike",
-        ),
-        ([0, 1, 0], 1.0, r"is about 90 degrees from strike = 1 there; give its mean, or split it"),
+        ([0, 0.02, 0.01], None, "fault f has no side that hangs; give its strike"),
+        ([0, 1, 0], 1.0, "about 90 degrees from strike = 1; give its mean, or split it"),
         ([0, 0.6, 0.8], 271.0, r"dips to the left of strike = 271; give .* strike = 91, so that"),
     ],
 )

@@ -128,7 +128,9 @@ def test_outputs_of_the_surface_and_snapshots_count(output: dict[str, Any]) -> N
 
 def allocated_by_outputs(found: Any) -> int:
     backend, comm, elements = Counted(), SerialCommunicator(), found.partition.elements(1, 0)
-    solver: Any = SimpleNamespace(setup=found, backend=backend, comm=comm, elements=elements)
+    solver: Any = SimpleNamespace(
+        setup=found, backend=backend, comm=comm, elements=elements, fault=None
+    )
     solver.propagation = Propagation(backend, comm, discretise(found, elements))
     before = int(backend.now)
     solver.outputs = Outputs(solver)

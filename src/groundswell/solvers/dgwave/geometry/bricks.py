@@ -135,7 +135,7 @@ class BrickGeometry(Geometry):
     def require_inside(self, survey: Survey) -> None:
         """See `Geometry`; the bottom of the region is less deep below valleys."""
         require_sources_inside(survey.entries, self.extent)
-        if self.surface is None:
+        if self.surface is None or not survey.places:
             return
         names, points = zip(*survey.places, strict=True)
         self._require_above_the_bottom(names, np.array(points))

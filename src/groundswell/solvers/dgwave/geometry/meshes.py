@@ -192,7 +192,7 @@ def read_mesh(case: DgWaveCase) -> MeshGeometry:
     Raises:
         InputError: the mesh cannot be read.
     """
-    groups = read_gmsh_groups(case.grid.file)
+    groups = read_gmsh_groups(case.grid.file, inner=True)
     mesh = groups.mesh if case.grid.vertical == "down" else groups.mesh.mirrored(2)
     groups, surfaces = _sorted(replace(groups, mesh=mesh)), case.boundary.surfaces
     conditions = {n: s if isinstance(s, str) else str(s.kind) for n, s in surfaces.items()}

@@ -121,7 +121,7 @@ INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, 
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
     const long long entry = all.neighbours_of(e)[face];
     if (entry) load_other_side(all, e, face, entry, others);
-#if MORTARS
+#if GIVEN_JUMPS
     if (entry & 2) {
       memcpy(element.jumps[face], others, sizeof(FaceValues));
       continue;

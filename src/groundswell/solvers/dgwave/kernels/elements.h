@@ -83,7 +83,7 @@ struct Elements {
 #endif
 #if CURVED
   const real* metrics;  // see curved.h
-  const int* turns;     // orientation of neighbouring faces, (elements, FACES), see `turned`
+  const int* turns;     // orientation of traces, (elements, FACES), see `turned`; 0 for jumps
 
   METHOD const real* metrics_of(index_t e) const { return metrics + e * METRICS * CUBE; }
 #endif
@@ -107,7 +107,7 @@ struct Elements {
 };
 
 // An entry without the flag that marks a jump.
-INLINE long long trace_of(long long entry) { return MORTARS && entry & 2 ? entry - 2 : entry; }
+INLINE long long trace_of(long long entry) { return GIVEN_JUMPS && entry & 2 ? entry - 2 : entry; }
 
 // The values that a face reads at one node: the trace of the other side, a jump, or nothing at a
 // boundary.
@@ -122,7 +122,7 @@ struct OtherSide {
     impedances = impedances_from(all.impedances + (e * FACES + face) * (IMPEDANCES * PLANE) + p);
   }
 #endif
-  static_assert(!MORTARS || JUMP == TRACE, "mortars compute velocity and traction");
+  static_assert(!GIVEN_JUMPS || JUMP == TRACE, "mortars compute velocity and traction");
 
   METHOD void load(const Elements& all, index_t e, int face, int p) {
     entry = all.neighbours_of(e)[face];
@@ -176,7 +176,7 @@ struct OwnSide {
 template <class LoadOwn>
 INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node,
                     const LoadOwn& load_own, const OtherSide& side, real (&jump)[JUMP]) {
-#if MORTARS
+#if GIVEN_JUMPS
   if (side.entry & 2) {
     UNROLL
     for (int n = 0; n < JUMP; ++n) jump[n] = side.values[n];

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
+from groundswell.solvers.dgwave.faults.rank import RankFault
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.setup import Setup
@@ -18,6 +19,7 @@ class RankFields:
     Args:
         elements: the elements of the rank.
         propagation: the fields and the clock.
+        fault: the rank's part of the faults; None without faults.
     """
 
     setup: Setup
@@ -25,3 +27,4 @@ class RankFields:
     comm: Communicator
     elements: RankElements
     propagation: Propagation
+    fault: RankFault | None = None

@@ -9,6 +9,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.solvers.dgwave import validation
@@ -17,6 +18,7 @@ from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.mesh.case import MeshSection
 from groundswell.solvers.dgwave.partition import Partition, element_costs
 from groundswell.solvers.dgwave.setup.bricks import on_bricks
+from groundswell.solvers.dgwave.setup.faults import build_faults
 from groundswell.solvers.dgwave.setup.meshes import on_mesh
 from groundswell.solvers.dgwave.setup.record import Setup as Setup
 from groundswell.solvers.dgwave.setup.record import WaveDomain
@@ -50,7 +52,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
     equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
-    survey = Survey(build_sources(case.source, context), receivers)
+    survey = Survey(build_sources(case.source, context), receivers, _hypocentre(case))
     duration = case.time.duration
     return Setup(
         case,
@@ -68,7 +70,14 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
             element_costs(geometry, absorption.layer_axes),
             absorption.elements,
         ),
+        build_faults(case.fault, geometry, materials),
     )
+
+
+def _hypocentre(case: DgWaveCase) -> Point:
+    """Where the first fault with a hypocentre starts to break, x, y, depth, m."""
+    given = [fault.hypocenter for fault in case.fault if fault.hypocenter]
+    return given[0] if given else (0.0, 0.0, 0.0)
 
 
 def _place_receivers(case: DgWaveCase) -> list[Station]:
@@ -102,6 +111,7 @@ def _validate(setup: Setup) -> None:
     setup.geometry.require_inside(setup.survey)
     validation.require_shear_in_solids(setup.survey, setup.materials.elements)
     validation.require_fields(case.output, equations)
+    validation.require_exact_traces(case)
     validation.require_dissipation(
         case.method.flux,
         in_layers=equations.elastic and bool(setup.absorption.layer_axes.any()),

@@ -17,6 +17,7 @@ from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.partition import Partition
@@ -55,6 +56,7 @@ class Setup:
         survey: the sources and receivers.
         time_axis: the times of all steps.
         partition: the division of the elements among ranks.
+        faults: the faults that break by themselves; None without.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -70,6 +72,7 @@ class Setup:
     survey: Survey
     time_axis: TimeAxis
     partition: Partition
+    faults: Faults | None = None
 
     @property
     def steps(self) -> int:
@@ -90,6 +93,11 @@ class Setup:
     def degree(self) -> int:
         """Degree of the elements."""
         return self.geometry.degree
+
+    @property
+    def face_nodes(self) -> int:
+        """Number of nodes of a face."""
+        return (self.degree + 1) ** 2
 
     @property
     def unknowns(self) -> int:

@@ -33,4 +33,7 @@ PROBLEMS = [
     "curved:uniform_fields",
     "curved:energy",
     "curved:tilted_surface",
+    "ruptures:slip_weakening",
+    "ruptures:rate_and_state",
+    "ruptures:tpv3",
 ]

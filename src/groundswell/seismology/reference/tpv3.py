@@ -1,0 +1,39 @@
+"""TPV3: the rupture time of a fault in a full space, from a boundary integral method.
+
+The fault is 30 km long and 15 km wide; rupture starts in a square of 3 km at its middle. The file
+has one quarter of the fault, because the solution is symmetric: Day, Dalguer, Lapusta & Liu,
+J. Geophys. Res. 110, B12307, 2005, table 1 and figure 5. Values are those that the coseis project
+distributes (BSD-2-Clause).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.arrays import Floats
+
+FILE = Path(__file__).parent / "tpv3_rupture_time.csv.gz"
+CELL = 100.0  # m
+
+
+@cache
+def _quarter() -> Floats:
+    """Rupture time at the middles of cells, (along strike, along dip), s."""
+    return np.loadtxt(FILE, delimiter=",")
+
+
+def rupture_time(along_strike: ArrayLike, along_dip: ArrayLike) -> Floats:
+    """Rupture time at distances from the hypocenter along strike and dip (m), s; NaN outside."""
+    from scipy.interpolate import RegularGridInterpolator  # takes long to import
+
+    times = _quarter()
+    axes = [(np.arange(n) + 0.5) * CELL for n in times.shape]
+    ends = [n * CELL for n in times.shape]
+    at = np.stack(np.broadcast_arrays(np.abs(along_strike), np.abs(along_dip)), axis=-1)
+    inside = np.clip(at, [axis[0] for axis in axes], [axis[-1] for axis in axes])
+    found = RegularGridInterpolator(axes, times)(inside)
+    return np.where((at <= ends).all(axis=-1), found, np.nan)

@@ -1,0 +1,90 @@
+"""Slip on the faults of a rank: the arrays of kernels/fault.h, and the launch that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Items, Launch, Source
+from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell.solvers.dgwave.faults.rank import RankFault
+from groundswell.solvers.dgwave.kernel_source import kernel_source
+from groundswell.solvers.dgwave.traces import Traces
+
+VARIABLES = ("slip_strike", "slip_updip", "state")
+RECORDED = (
+    *("rate_strike", "rate_updip", "shear_strike", "shear_updip", "normal_stress"),
+    *("peak_rate", "rupture_time"),
+)
+LOADED = ("normal_stress", "shear_strike", "shear_updip")  # the first rows of the loads
+
+
+class FaultSlip:
+    """Slip, the state of friction, and what is recorded, at the points of a rank's fault faces.
+
+    Two ranks that share a face compute the same values.
+
+    Attributes:
+        slip: VARIABLES, (3, points).
+        recorded: RECORDED at the beginning of the latest step, (7, points); the rupture time is
+            when the slip rate first exceeded 1 mm/s, infinite before.
+    """
+
+    def __init__(
+        self, backend: Backend, problem: Discretisation, fault: RankFault, traces: Traces
+    ) -> None:
+        self._backend, self._problem, self._fault, self._traces = backend, problem, fault, traces
+        points = fault.tables.points
+        self.slip, self._register = (backend.zeros((len(VARIABLES), points), "f8") for _ in "ur")
+        self.recorded = backend.zeros((len(RECORDED), points), "f8")
+        self.reset()
+        self._module = backend.compile(fault_source(problem, fault))
+
+    def reset(self) -> None:
+        """Return to the state before the run."""
+        start = np.zeros(self.slip.shape)
+        start[VARIABLES.index("state")] = self._fault.tables.state
+        self._backend.assign(self.slip, start)
+        found = np.zeros(self.recorded.shape)
+        for name, load in zip(LOADED, self._fault.tables.loads, strict=False):
+            found[RECORDED.index(name)] = load
+        found[RECORDED.index("rupture_time")] = np.inf
+        self._backend.assign(self.recorded, found)
+
+    def launches(self, stage: Mapping[str, DeviceArray | int]) -> list[Launch]:
+        """The launch that computes the flux of a stage, and advances slip and state.
+
+        Args:
+            stage: ELEMENT_ARGUMENTS of kernels/elements.h, and `stages`, `step` and `stage`.
+        """
+        if not self._fault.count:
+            return []
+        points = Items(self._fault.tables.points)
+        return [self._module.launch("slide", points, **stage, **self._arguments)]
+
+    @cached_property
+    def _arguments(self) -> dict[str, DeviceArray | int]:
+        """FAULT_ARGUMENTS of kernels/fault.h."""
+        tables = {name: self._backend.to_device(t) for name, t in self._fault.arguments().items()}
+        first = len(self._problem.elements.mortars)
+        return {
+            **tables,
+            "fault_traces": self._traces.beyond,
+            "fault_sides": len(self._fault.rows),
+            "slip": self.slip,
+            "slip_register": self._register,
+            "recorded": self.recorded,
+            "fault_jumps": self._traces.jumps[first:],
+            "faults": self._fault.count,
+            "begin": self._backend.to_device(np.array([self._problem.begin])),
+        }
+
+
+def fault_source(problem: Discretisation, fault: RankFault) -> Source:
+    """The kernel of faults for a law of friction."""
+    source = kernel_source("fault.h", problem)
+    return replace(source, constants={**source.constants, "FRICTION": fault.tables.law})

@@ -1,0 +1,131 @@
+"""Faults that break by themselves: uniform ones, which have exact solutions, and TPV3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from groundswell.arrays import Floats
+from groundswell.backends import Backend
+from groundswell.seismology.friction import FastWeakening, SlipWeakening
+from groundswell.seismology.reference import tpv3 as reference
+from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault
+from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.fault_slip import RECORDED
+from groundswell.solvers.dgwave.setup import prepare
+from groundswell.solvers.dgwave.solver import DgWave
+from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn, ramp
+from groundswell.verify import Check
+
+NORMAL = 120e6  # Pa
+WEAKENING = SlipWeakening(static=0.677, dynamic=0.525, distance=0.4)
+FAST_WEAKENING = FastWeakening(
+    direct=0.01,
+    evolution=0.014,
+    length=0.4,
+    reference_friction=0.6,
+    reference_speed=1e-6,
+    weakened_friction=0.2,
+    weakening_speed=0.1,
+)
+LIMIT = 1e-5  # of the peak
+
+
+def slip_weakening(backend: Backend, full: bool) -> Iterator[Check]:
+    """The nucleation patch of TPV3 and TPV5 everywhere: slip grows exponentially."""
+    load = 81.6e6
+    found = UniformColumn(WEAKENING, NORMAL, (-load, 0.0)).history(backend, 0.6)
+    exact = OverstressedFault(WEAKENING, load, NORMAL, ETA)
+    expected = exact.rate(found["time"])
+    error = np.abs(-found["rate_strike"] - expected).max() / expected.max()
+    yield Check.at_most("uniform fault, slip weakening: slip rate", error, LIMIT)
+    name = "uniform fault, slip weakening: final slip rate"
+    yield Check.near(name, -found["rate_strike"][-1], 4.022, 0.001, "m/s")
+
+
+def rate_and_state(backend: Backend, full: bool) -> Iterator[Check]:
+    """The friction and the nucleation of TPV104 everywhere."""
+    start, added, rise = 40e6, 45e6, 1.0
+    state = float(FAST_WEAKENING.initial_state(start, NORMAL, 1e-16))
+    shear, more = (-start, 0.0), (-added, 0.0)
+    for degree in (2, 4) if full else (2,):
+        column = UniformColumn(
+            FAST_WEAKENING, NORMAL, shear, state, more, rise, degree=degree, cells=34
+        )
+        found = column.history(backend, 3.0)
+        exact = UniformFault(
+            FAST_WEAKENING, lambda t: start + added * ramp(t, rise), NORMAL, ETA, state
+        )
+        expected = exact.history(found["time"])
+        error = np.abs(-found["rate_strike"] - expected.rate).max() / expected.rate.max()
+        title = f"uniform fault, rate and state, degree {degree}"
+        yield Check.at_most(f"{title}: slip rate", error, LIMIT)
+        yield Check.near(
+            f"{title}: final slip rate", -found["rate_strike"][-1], 13.125, 1e-3, "m/s"
+        )
+        passed = found["rupture_time"][-1]
+        yield Check.near(f"{title}: passes 1 mm/s", passed, 0.57124, 1e-4, "s")
+
+
+def tpv3(backend: Backend, full: bool) -> Iterator[Check]:
+    """Rupture times on the whole fault; the mesh is coarse on a CPU."""
+    if not full:
+        return
+    edge, limit = (1000.0, 0.1) if backend.on_host else (400.0, 0.03)
+    solver = DgWave(prepare(DgWaveCase.from_dict(_tpv3(edge))), backend)
+    solver.prepare()
+    for _ in range(solver.setup.steps):
+        solver.step()
+    backend.synchronize()
+    error = _errors(solver)
+    name = f"TPV3, elements of {edge:g} m, degree 4: RMS of the rupture time"
+    yield Check.at_most(name, float(np.sqrt(np.mean(error**2))), limit, "s")
+
+
+def _errors(solver: DgWave) -> Floats:
+    """Errors of the rupture time at the points of the fault, weighted by their areas, s."""
+    faults, slip = solver.setup.faults, solver.propagation.fault
+    assert faults is not None and slip is not None
+    [fault] = faults.faults
+    points = fault.points
+    time = solver.backend.to_host(slip.recorded)[RECORDED.index("rupture_time")]
+    exact = reference.rupture_time(points.along_strike, points.down_dip - 7500)
+    return (time - exact) * np.sqrt(points.area / points.area.mean())
+
+
+def _tpv3(edge: float) -> dict[str, Any]:
+    """The case: at least 4 km of rock between the fault and absorbing layers."""
+    x, y, z = (edge * np.ceil(length / edge) for length in (38e3, 8e3, 23e3))
+    low = edge * np.floor((x - 30e3) / (2 * edge)), edge * np.floor((z - 15e3) / (2 * edge))
+    across = edge * np.floor(y / (2 * edge))
+    middle = [low[0] + 15e3, across, low[1] + 7.5e3]
+    return {
+        "solver": "dgwave",
+        "grid": {"size": [x, y, z], "spacing": edge},
+        "time": {"duration": 7.0},
+        "medium": {"kind": "homogeneous", "vp": 6000, "vs": 3464, "rho": 2670},
+        "boundary": {"top": "pml", "sides": "pml", "bottom": "pml"},
+        "fault": [
+            {
+                "plane": {
+                    "y": across,
+                    "x": [low[0], low[0] + 30e3],
+                    "depth": [low[1], low[1] + 15e3],
+                },
+                "hypocenter": middle,
+                "law": "slip-weakening",
+                "friction": {"static": 0.677, "dynamic": 0.525, "distance": 0.4},
+                "stress": {"normal": NORMAL, "shear": 70e6, "rake": 180},
+                "patch": [
+                    {
+                        "shape": "rectangle",
+                        "center": middle,
+                        "size": [3e3, 3e3],
+                        "stress": {"shear": 81.6e6},
+                    }
+                ],
+            }
+        ],
+    }

@@ -1,0 +1,199 @@
+"""DG waves: faults with friction, between half-spaces and in cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from dgwave_cases import build, setup
+from mesh_faults import in_place
+
+import groundswell as gs
+from groundswell.backends import Backend, open_backend
+from groundswell.errors import CaseError, InputError
+from groundswell.seismology.formats.fault_maps import FIELDS
+from groundswell.seismology.friction import FastWeakening, SlipWeakening
+from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault
+from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn, ramp
+
+NORMAL = 120e6
+WEAKENING = SlipWeakening(static=0.677, dynamic=0.525, distance=0.4)
+TPV104 = FastWeakening(
+    direct=0.01,
+    evolution=0.014,
+    length=0.4,
+    reference_friction=0.6,
+    reference_speed=1e-6,
+    weakened_friction=0.2,
+    weakening_speed=0.1,
+)
+
+# --- a uniform fault ------------------------------------------------------------------------------
+
+
+def check_weakening(backend: Backend, axis: int, rake: float, dtype: str, tolerance: float) -> None:
+    """The nucleation patch of TPV3 and TPV5, everywhere."""
+    load = 81.6e6
+    direction = np.array([np.cos(np.radians(rake)), np.sin(np.radians(rake))])
+    column = UniformColumn(WEAKENING, NORMAL, tuple(load * direction), axis=axis, dtype=dtype)
+    found = column.history(backend, 0.6)
+    exact = OverstressedFault(WEAKENING, load, NORMAL, ETA)
+    rate = exact.rate(found["time"])
+    for name, part in zip(("strike", "updip"), direction, strict=True):
+        assert np.abs(found[f"rate_{name}"] - part * rate).max() < tolerance * rate.max()
+        slip = part * exact.slip(found["time"])
+        assert np.abs(found[f"slip_{name}"] - slip).max() < tolerance * rate.max()
+    assert found["spread"].max() < tolerance * rate.max()
+    assert found["peak_rate"][-1] == pytest.approx(exact.final_rate, rel=tolerance)
+    assert found["normal_stress"] == pytest.approx(NORMAL, rel=tolerance)
+
+
+# Errors of single precision are those of tractions of 80 MPa over a damping of 4.6 MPa s/m.
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-7), ("float32", 1e-5)])
+@pytest.mark.parametrize(("axis", "rake"), [(1, 180.0), (0, 35.0)])
+def test_an_overstressed_fault_follows_the_exact_solution(
+    axis: int, rake: float, dtype: str, tolerance: float
+) -> None:
+    check_weakening(open_backend("cpu"), axis, rake, dtype, tolerance)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-7), ("float32", 1e-5)])
+def test_an_overstressed_fault_on_a_gpu(gpu: Any, dtype: str, tolerance: float) -> None:
+    check_weakening(gpu, 1, 35.0, dtype, tolerance)
+
+
+def test_rate_and_state_friction_follows_the_differential_equation() -> None:
+    """TPV104's friction and nucleation everywhere; the limit is 1e-5 of the peak."""
+    start, added, rise = 40e6, 45e6, 1.0
+    state = float(TPV104.initial_state(start, NORMAL, 1e-16))
+    column = UniformColumn(
+        TPV104, NORMAL, (-start, 0.0), state, (-added, 0.0), rise, degree=2, cells=34
+    )
+    found = column.history(open_backend("cpu"), 3.0)
+    times = found["time"]
+    exact = UniformFault(TPV104, lambda t: start + added * ramp(t, rise), NORMAL, ETA, state)
+    expected = exact.history(times)
+    peak = expected.rate.max()
+    assert peak == pytest.approx(13.125, abs=1e-3)
+    assert np.abs(-found["rate_strike"] - expected.rate).max() < 1e-5 * peak
+    assert np.abs(found["state"] - expected.state).max() < 1e-5
+    passed = float(np.interp(1e-3, expected.rate, times))
+    assert found["rupture_time"][-1] == pytest.approx(passed, abs=times[1] / 10)
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2670.0}
+FAULT: dict[str, Any] = {
+    "plane": {"y": 400.0, "x": [200.0, 600.0], "depth": [0.0, 400.0]},
+    "hypocenter": [400.0, 400.0, 200.0],
+    "law": "slip-weakening",
+    "friction": {"static": 0.677, "dynamic": 0.525, "distance": 0.02, "cohesion": 0.0},
+    "stress": {"normal": "120 MPa", "shear": "70 MPa", "rake": 160},
+    "patch": [
+        {
+            "shape": "circle",
+            "center": [400.0, 400.0, 200.0],
+            "radius": 120.0,
+            "stress": {"shear": "84 MPa"},
+        }
+    ],
+}
+STATION = {"name": "A", "x": 300.0, "y": 250.0, "depth": 0.0}
+
+
+@pytest.fixture(scope="module")
+def ruptured(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Runs a small rupture, with changes of its case."""
+    given = {
+        "medium": {"kind": "homogeneous", **ROCK},
+        "source": [],
+        "fault": [FAULT],
+        "run": {"precision": "double"},
+    }
+
+    def run(**changes: Any) -> Any:
+        case = build(**{**given, "receiver": [STATION], **changes})
+        return gs.run(case, folder=tmp_path_factory.mktemp("rupture"))
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def result(ruptured: Callable[..., Any]) -> Any:
+    return ruptured()
+
+
+def test_a_rupture_spreads_from_its_nucleation(result: Any) -> None:
+    fault = result.fault
+    assert set(FIELDS) <= set(fault)
+    time, away = fault.rupture_time.values, np.hypot(fault.along_strike, fault.down_dip - 200)
+    assert (time[away < 100] == 0).all() and np.nanmax(time) > 0.01
+    slip = np.hypot(fault.slip_strike, fault.slip_updip)
+    assert float(slip.max()) > 0.05
+    # Right-lateral with a component up dip, as rake 160.
+    broken = slip.values > 0.01
+    rake = np.degrees(np.arctan2(fault.slip_updip, fault.slip_strike)).values[broken]
+    assert np.abs(rake - 160).max() < 20
+    assert float(fault.area.sum()) == pytest.approx(400 * 400)
+    assert np.abs(result.seismograms).max() > 0
+
+
+def test_a_locked_fault_is_no_fault(ruptured: Callable[..., Any]) -> None:
+    """Waves of a source pass it, to rounding of tractions; also where elements are stretched."""
+    source = {
+        "kind": "explosion",
+        "moment": 1e13,
+        "x": 300.0,
+        "y": 200.0,
+        "depth": 250.0,
+        "time_function": {"kind": "gaussian", "sigma": 0.02},
+    }
+    locked = {**FAULT, "patch": [], "friction": {**FAULT["friction"], "static": 1e4}}
+    for topography in (None, {"kind": "formula", "elevation": "20 * sin(x / 100)"}):
+        given = {"source": [source], "topography": topography}
+        with_fault, without = ruptured(fault=[locked], **given), ruptured(fault=[], **given)
+        found, expected = (r.seismograms.values for r in (with_fault, without))
+        assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+        assert float(np.abs(with_fault.fault.slip_strike).max()) == 0
+
+
+def test_a_turned_fault_slips_alike(result: Any, ruptured: Callable[..., Any]) -> None:
+    """Exchanging x and y also exchanges footwall and hanging wall: rake 160 becomes -20."""
+    plane = {"x": 400.0, "y": [200.0, 600.0], "depth": [0.0, 400.0]}
+    turned = {**FAULT, "plane": plane, "stress": {**FAULT["stress"], "rake": -20}}
+    station = {**STATION, "x": STATION["y"], "y": STATION["x"]}
+    other = ruptured(fault=[turned], receiver=[station]).fault
+    for name, sign in (("slip_strike", -1), ("slip_updip", -1), ("peak_rate", 1)):
+        found = in_place(other, sign * other[name])
+        expected = in_place(result.fault, result.fault[name])
+        assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"plane": {"y": 433.0, "x": [200.0, 600.0], "depth": [0.0, 400.0]}}, "between elements"),
+        ({"plane": {"y": 400.0, "x": [250.0, 600.0], "depth": [0.0, 400.0]}}, "x = 250 m"),
+        ({"surface": "main", "plane": None}, "only on a mesh from a file; give a plane"),
+    ],
+)
+def test_faults_off_the_elements_are_refused(change: dict[str, Any], text: str) -> None:
+    fault = {key: value for key, value in {**FAULT, **change}.items() if value is not None}
+    fault.pop("hypocenter")
+    with pytest.raises(InputError, match=text):
+        setup(medium={"kind": "homogeneous", **ROCK}, source=[], fault=[{**fault, "patch": []}])
+
+
+def test_a_fault_in_water_is_refused() -> None:
+    sea = {"kind": "homogeneous", "vp": 1500.0, "vs": 0.0, "rho": 1000.0}
+    with pytest.raises(InputError, match="has no friction"):
+        setup(medium=sea, source=[], fault=[FAULT])
+
+
+def test_a_case_needs_a_source_or_a_fault() -> None:
+    with pytest.raises(CaseError, match="add a source or a fault"):
+        build(source=[])
