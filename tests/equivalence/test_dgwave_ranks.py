@@ -49,6 +49,8 @@ QUICK = [
     Run(3, "halved hills", "peer"),
     Run(3, "volumes", "mpi"),
     Run(3, "water", "peer", {"overlap": False}),
+    Run(2, "fault", "mpi"),
+    Run(3, "mesh fault", "peer"),
 ]
 ROUNDED = [Run(3, "soft", "mpi", {"narrow": "bfloat16"})]
 LONG_ROUNDED = [Run(2, "rock", "peer", {"narrow": "float32"})]
@@ -120,6 +122,9 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
         assert np.isfinite(series).all() and (np.abs(series).max(axis=1) > 0).all()
     for name in ("shaking_map.nc:pgv", "shaking_map.nc:pga", "surface.nc:velocity"):
         assert np.abs(np.frombuffer(values[name], dtype)).max() > 0
+    if "fault" in VARIANTS[variant]:
+        rates = np.frombuffer(values["fault.nc:peak_rate"])
+        assert np.isfinite(rates).all() and (rates > 1e-3).mean() > 0.2
     assert {"line.nc", "plane.nc", "fields.vtkhdf"} <= {name.split(":")[0] for name in values}
 
 

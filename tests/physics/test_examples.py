@@ -9,7 +9,9 @@ from __future__ import annotations
 import runpy
 import tomllib
 from pathlib import Path
+from typing import Any
 
+import meshio
 import numpy as np
 import obspy
 import pytest
@@ -22,7 +24,7 @@ from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.formats.srf import read_srf
 from groundswell.seismology.reference.loh import loh_reference
 from groundswell.seismology.reference.misfit import lowpass, resample
-from groundswell.simulation.preparation import check
+from groundswell.simulation.preparation import check, prepare
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 from groundswell.solvers.dgwave import DgWaveCase
@@ -134,6 +136,25 @@ def test_the_pair_of_methods_can_run(solver: str) -> None:
         del content["method"]
     kind = DgWaveCase if solver == "dgwave" else EarthquakeCase
     assert check(kind.from_dict(content))["warnings"] == []
+
+
+def test_tpv10_can_run_on_the_mesh_of_its_script(tmp_path: Path) -> None:
+    """The fault dips towards smaller y, and its patch is loaded above the strength."""
+    folder = EXAMPLES / "rupture"
+    mesh = runpy.run_path(str(folder / "make_dipping_fault.py"))["build"]()
+    meshio.gmsh.write(tmp_path / "dipping_fault.msh", mesh, "2.2", binary=True)
+    content = tomllib.loads((folder / "tpv10.toml").read_text(encoding="utf-8"))
+    setup: Any = prepare(DgWaveCase.from_dict(content, tmp_path))
+    [fault] = setup.faults.faults
+    points, given = fault.points, fault.conditions
+    assert points.area.sum() == pytest.approx(30e3 * 15e3)
+    assert np.ptp(points.down_dip) == pytest.approx(15e3)
+    assert points.position[:, 2] == pytest.approx(points.down_dip * np.sin(np.radians(60)))
+    assert points.position[:, 1] == pytest.approx(-points.position[:, 2] / np.tan(np.radians(60)))
+    assert points.strike == pytest.approx(np.tile([1.0, 0, 0], (len(points), 1)))
+    assert (given.shear_updip <= 0).all() and np.abs(given.shear_strike).max() < 1
+    breaks = -given.shear_updip > 0.76 * given.normal_stress + 0.2e6
+    assert points.area[breaks].sum() == pytest.approx(3e3 * 3e3)
 
 
 @pytest.mark.full

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from dense_spectral_elements import shuffled
 from gmsh_files import cells_of, numbered, save
+from mesh_faults import fault_mesh
 
 from groundswell.meshes.box import Box
 from groundswell.meshes.mesh import Mesh
@@ -93,6 +94,13 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
     }
 
 
+def folder() -> Path:
+    """A new folder, which is removed at the end."""
+    made = Path(mkdtemp(prefix="groundswell-"))
+    atexit.register(rmtree, made, ignore_errors=True)
+    return made
+
+
 def mesh_file() -> Path:
     """A file with 24 elements in any order and orientation, bent inside."""
 
@@ -104,13 +112,20 @@ def mesh_file() -> Path:
     box = Box((4, 3, 2), high=(800.0, 600.0, 400.0), order=2)
     mesh = shuffled(box, np.random.default_rng(2))
     points, numbers = numbered(Mesh(mesh.corners, bend(mesh.nodes), 2))
-    folder = Path(mkdtemp(prefix="groundswell-"))
-    atexit.register(rmtree, folder, ignore_errors=True)
     no_tags = np.zeros((mesh.count, 6), int)
-    return save(folder / "a.msh", points, cells_of(numbers, no_tags), {"inside": (1, 3)})
+    return save(folder() / "a.msh", points, cells_of(numbers, no_tags), {"inside": (1, 3)})
 
 
-MESH = mesh_file()
+def faulted_file() -> Path:
+    """A file with 48 elements around two upright faults that meet along a line."""
+    surfaces = {
+        "main": lambda x, y, z: (y == 200) & (z <= 400),
+        "branch": lambda x, y, z: (x == 400) & (y >= 200) & (y <= 600),
+    }
+    return fault_mesh(folder() / "a.msh", surfaces)
+
+
+MESH, FAULTED = mesh_file(), faulted_file()
 GRADED = [[150, 250, 200, 200], 200, [250, 150]]
 DEEPENING = {
     "kind": "layered",
@@ -120,6 +135,27 @@ DEEPENING = {
         {"top": 400, **ROCK, "vp": 4000, "qp": 90, "qs": 50},
     ],
 }
+START = [400, 200, 200]
+WEAKENING = {
+    "law": "slip-weakening",
+    "friction": {"static": 0.677, "dynamic": 0.525, "distance": 0.02},
+    "stress": {"normal": "120 MPa", "shear": "75 MPa", "rake": 160},
+    "hypocenter": START,
+    "plane": {"y": 200, "x": [0, 800], "depth": [0, 400]},
+    "patch": [
+        {"shape": "circle", "center": START, "radius": 120, "stress": {"shear": "84 MPa"}},
+    ],
+}
+AGEING = {
+    "law": "ageing",
+    "friction": {
+        **{"direct": 0.008, "evolution": 0.012, "length": 0.01},
+        **{"reference_friction": 0.6, "reference_speed": 1e-6},
+    },
+    "stress": {"normal": "120 MPa", "shear": "75 MPa", "rake": 160},
+    "initial_rate": 1e-9,
+}
+RISE = {"kind": "stress", "shear": "25 MPa", "radius": 300, "duration": 0.05}
 HILLS = {"kind": "formula", "elevation": "60 + 40 * sin(x / 130) * cos(y / 110)"}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
@@ -166,6 +202,22 @@ VARIANTS = {
         refinement={"frequency": 8, "levels": 1},
         run={"precision": "single"},
     ),
+    "fault": {
+        **case("rock", 2, "riemann", topography=HILLS, run={"precision": "single"}),
+        "medium": DEEPENING,
+        "method": {"degree": 2, "material": "node"},
+        "attenuation": {"model": "power-law", "exponent": 0.4},
+        "fault": [WEAKENING],
+    },
+    "mesh fault": {
+        **case("rock", 3, 0.5, run={"precision": "double"}),
+        "grid": {"file": str(FAULTED), "vertical": "down"},
+        "boundary": {"surfaces": {"top": "free-surface", "rest": "absorbing"}},
+        "fault": [
+            {**AGEING, "name": "main", "surface": "main", "hypocenter": START, "nucleation": RISE},
+            {**AGEING, "name": "branch", "surface": "branch"},
+        ],
+    },
     "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
     "halved hills": case(
         "soft",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from dense_spectral_elements import shuffled
+from dgwave_cases import build
 from gmsh_files import cells_of, numbered, save
 from numpy.typing import NDArray
 
@@ -17,6 +18,32 @@ from groundswell.meshes.mesh import Mesh
 
 COUNTS, SIZE = (4, 4, 3), (800.0, 800.0, 600.0)
 Place = Callable[..., Any]
+
+ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2670.0}
+HYPOCENTER = [400.0, 400.0, 200.0]
+FAULT: dict[str, Any] = {
+    "surface": "fault",
+    "hypocenter": HYPOCENTER,
+    "law": "slip-weakening",
+    "friction": {"static": 0.677, "dynamic": 0.525, "distance": 0.02, "cohesion": 0.0},
+    "stress": {"normal": "120 MPa", "shear": "70 MPa", "rake": 160},
+    "patch": [
+        {"shape": "circle", "center": HYPOCENTER, "radius": 120.0, "stress": {"shear": "84 MPa"}}
+    ],
+}
+PLANE = {"y": 400.0, "x": [200.0, 600.0], "depth": [0.0, 400.0]}
+STATION = {"name": "A", "x": 300.0, "y": 250.0, "depth": 0.0}
+UNIFORM = {"kind": "homogeneous", **ROCK}
+
+
+def in_middle(x: Any, y: Any, z: Any) -> Any:
+    """The part of the plane y = 400 m on which the fault is."""
+    return (y == 400) & (x >= 200) & (x <= 600) & (z <= 400)
+
+
+def case(folder: Path, **changes: Any) -> Any:
+    given = {"source": [], "fault": [FAULT], "receiver": [STATION]}
+    return build(folder, **{**given, "run": {"precision": "double"}, **changes})
 
 
 def fault_mesh(

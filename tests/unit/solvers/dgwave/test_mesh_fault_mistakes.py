@@ -1,0 +1,37 @@
+"""DG waves: what is said of faults that do not fit their mesh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mesh_faults import FAULT, PLANE, UNIFORM, case, fault_mesh, in_middle, on_mesh
+
+from groundswell.errors import CaseError, InputError
+from groundswell.simulation.preparation import prepare
+
+SEA = {"vp": 1500.0, "vs": 0.0, "rho": 1000.0}
+OTHER = {**FAULT, "name": "other"}
+MISTAKES = [
+    ({"fault": [{**FAULT, "surface": "falt"}]}, r'"falt" inside it; it has fault \(did you mean'),
+    ({"fault": [{**FAULT, "surface": "top"}]}, 'fault: surface "top" is on the boundary of the'),
+    ({"fault": [FAULT, OTHER]}, "faults fault and other share 4 faces; let one end where"),
+    ({"fault": [{**FAULT, "strike": 0}]}, "about 90 degrees from strike = 0; give its mean"),
+    ({"medium": {**UNIFORM, **SEA}}, "fault fault: a part of it is in a fluid"),
+    ({"boundary": {"surfaces": {"top": "free-surface"}}}, "lacks the physical surface 'rest'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), MISTAKES)
+def test_what_does_not_fit_is_told(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    path = fault_mesh(tmp_path / "a.msh", {"fault": in_middle})
+    with pytest.raises(InputError, match=message):
+        prepare(case(tmp_path, **{**on_mesh(path, UNIFORM), **changes}))
+
+
+def test_planes_are_for_grids(tmp_path: Path) -> None:
+    path = fault_mesh(tmp_path / "a.msh", {"fault": in_middle})
+    fault = {key: value for key, value in FAULT.items() if key != "surface"}
+    with pytest.raises(CaseError, match="on a grid of bricks; give the surface of the mesh"):
+        case(tmp_path, **on_mesh(path, UNIFORM), fault=[{**fault, "plane": PLANE}])
