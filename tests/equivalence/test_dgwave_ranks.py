@@ -48,6 +48,7 @@ QUICK = [
     Run(2, "soft", "auto", {"overlap": "auto"}),
     Run(3, "halved hills", "peer"),
     Run(3, "volumes", "mpi"),
+    Run(3, "fault outputs", "mpi"),
     Run(3, "water", "peer", {"overlap": False}),
     Run(2, "fault", "mpi"),
     Run(3, "mesh fault", "peer"),

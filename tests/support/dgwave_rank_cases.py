@@ -157,6 +157,12 @@ AGEING = {
 }
 RISE = {"kind": "stress", "shear": "25 MPa", "radius": 300, "duration": 0.05}
 HILLS = {"kind": "formula", "elevation": "60 + 40 * sin(x / 130) * cos(y / 110)"}
+FAULT = {
+    "plane": {"y": 400, "x": [200, 600], "depth": [0, 400]},
+    "law": "slip-weakening",
+    "friction": {"static": 0.6, "dynamic": 0.4, "distance": 0.02},
+    "stress": {"normal": "20 MPa", "shear": "12.1e6 * (1 - along_strike / 1e4)", "rake": 150},
+}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
     "rock": case("rock", 2, 0.3, boundary={"sides": "periodic"}, run={"precision": "double"}),
@@ -228,6 +234,24 @@ VARIANTS = {
         time={"duration": 0.08, "step": 0.002},
         attenuation={"model": "power-law", "exponent": 0.4},
         refinement={"frequency": 8, "levels": 1},
+        run={"precision": "single"},
+    ),
+    "fault outputs": case(
+        "rock",
+        2,
+        "riemann",
+        fault=[FAULT],
+        output={
+            **case("rock", 2, "riemann")["output"],
+            "fault_points": {
+                "point": [
+                    {"name": f"P{n}", "along_strike": along, "down_dip": 100 * n}
+                    for n, along in enumerate((-200, 0, 130, 200))
+                ],
+                "formats": ["netcdf", "scec"],
+            },
+            "rupture": {"interval": 0.008},
+        },
         run={"precision": "single"},
     ),
 }

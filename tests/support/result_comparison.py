@@ -20,7 +20,7 @@ def result_arrays(folder: Path) -> dict[str, bytes]:
         if path.suffix in (".h5", ".nc", ".vtkhdf"):
             with h5py.File(path) as file:
                 file.visititems(lambda key, item, name=name: _take(found, f"{name}:{key}", item))
-        elif path.suffix in (".csv", ".sac", ".mseed"):
+        elif path.suffix in (".csv", ".sac", ".mseed", ".srf", ".txt"):
             found[name] = path.read_bytes()
     return found
 

@@ -115,6 +115,11 @@ CASES: dict[str, Content] = {
             ],
             "final_fields": True,
             "volumes": {"interval": "0.1 s", "fields": ["vz", "szz"]},
+            "fault_points": {
+                "point": [{"name": "P", "along_strike": 0, "down_dip": "200 m"}],
+                "formats": ["netcdf", "scec"],
+            },
+            "rupture": {"interval": "0.02 s"},
         },
         "run": {"checkpoint": {"steps": 30}},
     },

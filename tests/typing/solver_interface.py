@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundswell.simulation import blocks
+from groundswell.simulation.findings import Finding
 from groundswell.simulation.solver import (
     CheckModule,
     Converging,
@@ -104,6 +105,7 @@ direct: list[type[DirectSolver]] = [Poisson]
 composed: list[type[Composed]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
 solved: list[type[TimedSolve]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
+finding: list[type[Finding]] = [DgWave]
 checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
 watched: list[type[EnergyCheck]] = [DgWave, Earthquake]
 preparing: list[type[Preparing]] = [DgWave, Ultrasound]

@@ -13,7 +13,7 @@ Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A property of a run that is known before it starts.
+    """A property of a run that is known before it starts, or a result that is a number.
 
     Args:
         key: key in `summary.json` and `check --json`, such as "vs_min".

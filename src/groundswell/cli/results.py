@@ -38,12 +38,13 @@ def with_pictures(folder: Path) -> Summary:
 
 
 def show(folder: Path, summary: Summary) -> None:
-    """Print throughput, bandwidth, wall time, files and warnings."""
+    """Print findings, throughput, bandwidth, wall time, files and warnings."""
     throughput, wall = summary["throughput"], summary["wall"]
     phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in wall.items())
     pairs(
         summary["title"] or folder.name,
         {
+            **_findings(summary),
             "device": summary["device"],
             "throughput": f"{throughput['value']:,.4g} {throughput['unit']}",
             "memory traffic": " ".join(describe_bandwidth(summary["bandwidth"])),
@@ -55,6 +56,12 @@ def show(folder: Path, summary: Summary) -> None:
         },
     )
     warn([*summary["case"].get("warnings", []), *summary.get("warnings", [])])
+
+
+def _findings(summary: Summary) -> dict[str, str]:
+    """Results that are a few numbers, by their labels."""
+    found = summary.get("findings", {}).get("quantities", [])
+    return {each["label"]: each["text"] for each in found if each["label"]}
 
 
 def _kernels(groups: Mapping[str, Any] | None) -> dict[str, str]:

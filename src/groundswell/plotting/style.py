@@ -13,6 +13,7 @@ from groundswell.formats.atomic import atomic_write
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 DPI = 150
@@ -23,6 +24,8 @@ QUIET = "#6b7785"
 ACCENT = "#c8102e"
 COLOURS = ("#0b6e4f", "#3b6fb6", ACCENT)  # of curves
 _GRID = "#e4e7eb"
+# White to black over yellow and red, in equal steps of lightness, so that it is readable in grey.
+_SHADES = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
 
 _STYLE = {
     "font.family": "DejaVu Sans",
@@ -82,6 +85,13 @@ def headline(axes: Axes, title: str, subtitle: str) -> None:
 def title_of(attrs: Mapping[str, object], otherwise: str = "Ground motion") -> str:
     """The title in the attributes of a results file."""
     return str(attrs.get("title") or otherwise)
+
+
+def shades() -> Colormap:
+    """The colours of quantities from nothing (white) to the largest (black)."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shades", _SHADES)
 
 
 def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:

@@ -54,7 +54,7 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
         figures=[*_figures(summary)],
         warnings=[*map(_text, warnings), *problems],
         pictures=_pictures(str(summary.get("solver")), drawn),
-        groups=_groups(case),
+        groups=_groups(_mapping(summary.get("findings"))) | _groups(case),
         phases=[*_bars(_mapping(summary.get("wall")), duration)],
         kernels=[*_bars(_mapping(kernels.get("shares")), describe_share)],
         timed=_text(kernels.get("timed", "")),
@@ -109,10 +109,10 @@ def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
     ]
 
 
-def _groups(case: Mapping[str, object]) -> dict[str, list[Row]]:
-    """The labelled quantities of the set-up, by heading."""
+def _groups(given: Mapping[str, object]) -> dict[str, list[Row]]:
+    """Labelled quantities of the results or of the set-up, by heading."""
     groups: dict[str, list[Row]] = {}
-    for quantity in map(_mapping, _list(case.get("quantities"))):
+    for quantity in map(_mapping, _list(given.get("quantities"))):
         if quantity.get("label"):
             rows = groups.setdefault(_text(quantity.get("group")), [])
             rows.append((_text(quantity["label"]), _text(quantity.get("text"))))

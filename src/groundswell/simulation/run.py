@@ -25,6 +25,7 @@ from groundswell.simulation.callbacks import Callback, calls_of, require_callbac
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.driver import driver_of
 from groundswell.simulation.earlier_run import AUTO, Resume, is_complete, progress_to_resume
+from groundswell.simulation.findings import findings_of
 from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.kernel_groups import shares_by_group
 from groundswell.simulation.live_run import LiveRun
@@ -171,6 +172,7 @@ class _Run:
             "files": files,
             "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),
             **({"tuning": asdict(tuning)} if tuning else {}),
+            **findings_of(solver),
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from friction_points import source as friction_source
 from register_limits import FUSED_LIMITS, HOT_LIMITS, LIMITS, OF_SEVERAL_SPILLS, POISSON_LIMITS
 from sample_kernels import KERNELS, contraction_source, stencil_source
 from source_collector import SourceCollector, assembly_sources
+from split_nodes import GIVEN
 
 import groundswell
 from groundswell.backends import Source
@@ -22,12 +24,16 @@ from groundswell.compression.zfp import zfp_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.gather_scatter.transfers import peer_rows_source
+from groundswell.grids.cartesian import Part
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.simulation.finite_check import search_source
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration, cubes, discretise
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.fault_slip import fault_source
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
@@ -198,3 +204,13 @@ def test_no_kernel_of_the_package_is_left_out() -> None:
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")
     names = set(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
     assert names == {*LIMITS, *HOT_LIMITS["pml"], *FUSED_LIMITS, "apply_elements"}
+
+
+@pytest.mark.parametrize("law", NUMBERS)
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_kernels_of_faults_on_the_staggered_grid(
+    check: Check, precision: str, law: int
+) -> None:
+    setup = prepare(EarthquakeCase(**{**GIVEN, "run": {"precision": precision}}))
+    source = fault_source(setup, setup.faults[0], Part.whole(setup.grid), setup.layout)
+    check(replace(source, constants={**source.constants, "FRICTION": law}), precision)

@@ -182,7 +182,7 @@ def _law(value: object) -> str:
     return str(value)
 
 
-def _name(text: str) -> str:
+def fault_name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", text):
         reject([((), "must be letters, digits, - or _")])
     return text
@@ -195,7 +195,7 @@ class FaultSection(Section):
     the grid (0 for +y, 90 for +x), within 90 degrees of the strike of the surface.
     """
 
-    name: Annotated[str, AfterValidator(_name)] = "fault"
+    name: Annotated[str, AfterValidator(fault_name)] = "fault"
     plane: PlaneSection | None = None
     surface: Annotated[str, Field(min_length=1)] | None = None
     strike: Annotated[Angle, Field(ge=-360, le=360)] | None = None
@@ -240,12 +240,26 @@ class FaultSection(Section):
             yield ("nucleation", "kind"), 'is for law = "slip-weakening"; use "stress"'
 
 
+def hypocentre_of(faults: Sequence[FaultSection]) -> Point:
+    """Where the first fault with a hypocentre starts to break, x, y, depth, m; else the origin."""
+    given = [fault.hypocenter for fault in faults if fault.hypocenter]
+    return given[0] if given else (0.0, 0.0, 0.0)
+
+
 def repeated_names(faults: Sequence[FaultSection]) -> Iterator[Violation]:
     """Yield a violation for each fault with the name of an earlier one."""
     first: dict[str, int] = {}
     for n, fault in enumerate(faults):
         if first.setdefault(fault.name, n) != n:
             yield (n, "name"), f"is taken by fault[{first[fault.name]}]; names must be unique"
+
+
+def missing_excitation(
+    sources: Sequence[object], faults: Sequence[FaultSection]
+) -> Iterator[Violation]:
+    """Yield a violation if a case has neither sources nor faults."""
+    if not (sources or faults):
+        yield ("source",), "must not be empty unless there is a fault; add a source or a fault"
 
 
 def misplaced_plane(fault: FaultSection, grid: GridSection) -> Iterator[Violation]:

@@ -45,7 +45,7 @@ class SeismicOutput(OutputSection):
 
     def longer_than(self, duration: float) -> Iterator[Violation]:
         """Intervals in which a run of `duration` s would record nothing."""
-        for name in ("seismograms", "surface", "volumes"):
+        for name in ("seismograms", "surface", "volumes", "fault_points", "rupture"):
             interval = getattr(getattr(self, name, None), "interval", None)
             if interval is not None and interval > duration:
                 yield (name, "interval"), f"must be at most the duration, {duration:g} s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -38,6 +39,12 @@ class FaultPoints:
     def take(self, chosen: Indices | Mask) -> FaultPoints:
         """Some of the points."""
         return FaultPoints(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[FaultPoints]) -> FaultPoints:
+        """The points of several faults, in their order."""
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def describe(self, n: int) -> str:
         """The position of a point, for messages."""

@@ -28,6 +28,7 @@ COORDINATES = {
     "area": ("m2", "area that the point stands for"),
 }
 FIELDS = {
+    "mu": ("Pa", "shear modulus by which slip is multiplied for the moment"),
     "slip_strike": ("m", "slip along strike, of the hanging wall relative to the footwall"),
     "slip_updip": ("m", "slip up dip, of the hanging wall relative to the footwall"),
     "rupture_time": ("s", "time at which the slip rate first exceeded 1 mm/s; NaN if it never did"),
@@ -37,8 +38,12 @@ FIELDS = {
     "shear_strike": ("Pa", "shear stress along strike at the end"),
     "shear_updip": ("Pa", "shear stress up dip at the end"),
     "normal_stress": ("Pa", "effective normal stress at the end, compression positive"),
+    "work": ("J m-2", "work against friction"),
+    "released": ("J m-2", "energy that waves and deformation have received"),
     "state": ("", "state of friction at the end: path of slip in m, or psi"),
 }
+
+ALWAYS = ("slip_strike", "slip_updip", "rupture_time", "peak_rate")  # in each file
 
 
 def write_fault_map(
@@ -70,10 +75,12 @@ def write_fault_map(
 def read_fault_map(path: str | Path) -> xarray.Dataset:
     """Read the values at the points of faults: FIELDS on `point`, with their positions.
 
+    `earthquake` writes no `mu` and no energies.
+
     Raises:
         InputError: the file is missing, damaged or not a map of faults.
     """
-    return read_netcdf(path, required=(*COORDINATES, *FIELDS))
+    return read_netcdf(path, required=(*COORDINATES, *ALWAYS))
 
 
 def _coordinates(faults: Mapping[str, FaultPoints]) -> dict[str, Variable]:

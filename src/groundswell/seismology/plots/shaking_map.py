@@ -16,6 +16,7 @@ from groundswell.plotting.style import (
     headline,
     picture,
     round_numbers,
+    shades,
     speed_unit,
     title_of,
 )
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 Peaks = np.ma.MaskedArray  # (ny, nx), masked where unknown
 
-# White to black over yellow and red, in equal steps of lightness, so that it is readable in grey.
-_COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
 _RANGE = 100.0  # largest ratio of the values at the ends of a logarithmic colour bar
 _DARK = 0.65  # fraction of the colour bar above which contour lines are white
 _MAX_CONTOURS = 8
@@ -82,15 +81,14 @@ def _coarsened(shaking: xarray.Dataset) -> xarray.Dataset:
 
 def _shade(axes: Axes, frame: MapFrame, peaks: Peaks) -> QuadMesh:
     """Colour the cells, on a logarithmic scale if the values span more than a decade."""
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+    from matplotlib.colors import LogNorm, Normalize
 
     highest = float(peaks.max()) if peaks.count() else 0.0
     lowest = float(np.percentile(peaks.compressed(), 1)) if peaks.count() else 0.0
     norm = Normalize(0, highest or 1)
     if highest > 10 * lowest:
         norm = LogNorm(max(lowest, highest / _RANGE), highest, clip=True)
-    colours = LinearSegmentedColormap.from_list("shaking", _COLOURS)
-    return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=colours, shading="nearest")
+    return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=shades(), shading="nearest")
 
 
 def _contour(axes: Axes, frame: MapFrame, peaks: Peaks, cells: QuadMesh) -> None:

@@ -164,3 +164,10 @@ class OverstressedFault:
         """Slip rate, m/s, at times of 0 s or more."""
         growth = np.exp(self.growth_rate * np.minimum(times, self.weakened_time))
         return self.overstress / self.eta * growth
+
+
+def ramp(time: float, rise: float) -> float:
+    """The part of a nucleation that acts at a time, from 0 to 1: G(t) of TPV101 to TPV104."""
+    if time <= 0 or time >= rise:
+        return float(time > 0)
+    return float(np.exp((time - rise) ** 2 / (time * (time - 2 * rise))))

@@ -32,7 +32,8 @@ info = SolverInfo(
     results={
         name: f".results:{name}"
         for name in (
-            *("seismograms", "pressure", "stream", "shaking_map", "fault", "fields", "records"),
+            *("seismograms", "pressure", "stream", "shaking_map", "fields", "records"),
+            *("fault", "fault_points", "rupture"),
         )
     },
 )

@@ -19,7 +19,13 @@ from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag
 from groundswell.errors import did_you_mean, listed
 from groundswell.seismology.case.base import PlacedSource, SeismicCase
-from groundswell.seismology.case.fault import FaultSection, misplaced_plane, repeated_names
+from groundswell.seismology.case.fault import (
+    FaultSection,
+    misplaced_plane,
+    missing_excitation,
+    repeated_names,
+)
+from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.case.outputs import Interval, SeismicOutput
 from groundswell.seismology.case.sources import Instrument
 from groundswell.seismology.case.topography import TopographySection
@@ -92,12 +98,15 @@ class DgWaveOutput(SeismicOutput):
         files=(
             *("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc"),
             *("volumes.vtkhdf", "fields.vtkhdf"),
+            *("fault.nc", "fault_points.nc", "rupture.nc"),
         ),
     )
 
     shaking_map: Flag | None = None
     volumes: VolumeOutput | None = None
     final_fields: Flag = False
+    fault_points: FaultPointsOutput | None = None
+    rupture: RuptureOutput | None = None
 
 
 def _lossless(codec: str) -> str:
@@ -152,8 +161,7 @@ class DgWaveCase(SeismicCase):
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves."""
         yield from super().violations()
-        if not (self.source or self.fault):
-            yield ("source",), "must not be empty unless there is a fault; add a source or a fault"
+        yield from missing_excitation(self.source, self.fault)
 
     @field_validator("medium")
     @classmethod

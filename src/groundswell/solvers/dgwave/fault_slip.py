@@ -15,11 +15,14 @@ from groundswell.solvers.dgwave.faults.rank import RankFault
 from groundswell.solvers.dgwave.kernel_source import kernel_source
 from groundswell.solvers.dgwave.traces import Traces
 
-VARIABLES = ("slip_strike", "slip_updip", "state")
+VARIABLES = ("slip_strike", "slip_updip", "state", "work", "released")
 RECORDED = (
     *("rate_strike", "rate_updip", "shear_strike", "shear_updip", "normal_stress"),
     *("peak_rate", "rupture_time"),
+    *("slip_strike_before", "slip_updip_before", "state_before"),  # at the beginning of the step
 )
+# The rows of time series: slip and state, slip rate, stress.
+SERIES_ROWS = (7, 8, 9, 0, 1, 2, 3, 4)
 LOADED = ("normal_stress", "shear_strike", "shear_updip")  # the first rows of the loads
 
 
@@ -29,8 +32,8 @@ class FaultSlip:
     Two ranks that share a face compute the same values.
 
     Attributes:
-        slip: VARIABLES, (3, points).
-        recorded: RECORDED at the beginning of the latest step, (7, points); the rupture time is
+        slip: VARIABLES, (5, points); work and released energy in J/m^2.
+        recorded: RECORDED at the beginning of the latest step, (10, points); the rupture time is
             when the slip rate first exceeded 1 mm/s, infinite before.
     """
 

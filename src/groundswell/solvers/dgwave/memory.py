@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.outputs.ring_buffer import ring_bytes
+from groundswell.seismology.formats.fault_series import HISTORY, SERIES
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.faults.faces import WALLS
@@ -23,7 +24,7 @@ from groundswell.solvers.dgwave.recording.lattice import (
     sample_bytes,
     surface_axes,
 )
-from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes
+from groundswell.solvers.dgwave.recording.volumes import WORD, snapshot_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.traces import BUFFERS
 
@@ -33,7 +34,7 @@ ADDRESS = 8  # bytes
 FACE = 4  # bytes
 LOADED = 30  # elements that have a part of a source, typically
 FLUX = 2  # parameters of the flux at each face
-FRICTION, DOUBLE = 40, 8  # values of a point of a fault, and bytes of each; see kernels/fault.h
+FRICTION, DOUBLE = 47, 8  # values of a point of a fault, and bytes of each; see kernels/fault.h
 
 
 def device_memory(setup: Setup, elements: RankElements) -> int:
@@ -81,6 +82,16 @@ def large_series(setup: Setup) -> Iterator[tuple[int, int]]:
     if volumes := output.volumes:
         sample = snapshot_bytes(volumes, geometry, dtype)
         yield whole_steps(volumes.interval, setup.dt), sample
+    yield from fault_series(setup)
+
+
+def fault_series(setup: Setup) -> Iterator[tuple[int, int]]:
+    """Yield the steps between samples, and bytes of a sample, of series of faults."""
+    output, faults = setup.case.output, setup.faults
+    if faults and (points := output.fault_points):
+        yield whole_steps(points.interval, setup.dt), len(points.point) * len(SERIES) * WORD
+    if faults and (rupture := output.rupture):
+        yield whole_steps(rupture.interval, setup.dt), faults.faces.count * len(HISTORY) * WORD
 
 
 def _output_bytes(setup: Setup) -> int:

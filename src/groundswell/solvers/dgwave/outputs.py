@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from groundswell.backends import Launch
+from groundswell.case.quantities import Quantity
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
@@ -15,6 +16,7 @@ from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import date_attributes
+from groundswell.solvers.dgwave.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.rank import RankFields
@@ -25,12 +27,15 @@ from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
+Series = Seismograms | SurfaceSeries | Volumes | FaultPointSeries | SlipHistory
+
 
 class Outputs:
     """All recorders of a case on one rank.
 
     Attributes:
         launches: their kernels, which run at the beginning of a step and are independent.
+        at_end: kernels that run at the end of a step, before the clock advances.
         seismograms: the receivers' recorders, by name of the quantity.
     """
 
@@ -51,7 +56,7 @@ class Outputs:
             for name, quantity in QUANTITIES.items()
             if that_record(name, setup.survey.receivers)
         }
-        self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
+        self._series: list[Series] = [*self.seismograms.values()]
         if output.surface:
             self._series.append(SurfaceSeries(rank, output.surface))
         if output.volumes:
@@ -60,9 +65,12 @@ class Outputs:
         self._faults = _fault_records(rank)
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
+            *(self._faults.launches if self._faults else []),
             *(self._map.launches if self._map else []),
             *self._recorders.launches,
         ]
+        self.at_end: list[Launch] = self._faults.at_end if self._faults else []
+        self._series += self._faults.series if self._faults else []
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files of time series; `lengths` are the samples to keep when a run resumes."""
@@ -76,6 +84,11 @@ class Outputs:
         """Peaks and running statistics, for checkpoints."""
         kept = self._recorders.state() | (self._map.state() if self._map else {})
         return kept | (self._faults.state() if self._faults else {})
+
+    @property
+    def findings(self) -> list[Quantity]:
+        """What faults have done, on rank 0 after `write`."""
+        return self._faults.findings if self._faults else []
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""

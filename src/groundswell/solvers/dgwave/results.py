@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING
 
 from groundswell.errors import listed, quoted
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
+from groundswell.seismology.formats.fault_series import (
+    HISTORY_FILE,
+    POINTS_FILE,
+    read_history,
+    read_points,
+)
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
@@ -57,6 +63,14 @@ shaking_map = FileReader(
 # Slip, rupture time and stresses at the points of faults: xarray.Dataset (point).
 fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
 
+# Slip, slip rate, stress and state at points of faults: xarray.Dataset (time, point).
+fault_points = FileReader(
+    POINTS_FILE, read_points, "run the case with points in output.fault_points"
+)
+
+# Mean slip and energies of the faces of faults: xarray.Dataset (time, subfault).
+rupture = FileReader(HISTORY_FILE, read_history, "run the case with output.rupture")
+
 # All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node). The
 # nodes in the file are equidistant in each element. Their degree is at most 10.
 fields = FileReader(
@@ -67,6 +81,9 @@ fields = FileReader(
 
 records = RecordReader(
     RECORDABLE,
-    {each.file for each in (seismograms, _pressure, shaking_map, fault, fields)}
+    {
+        each.file
+        for each in (seismograms, _pressure, shaking_map, fault, fault_points, rupture, fields)
+    }
     | {"surface.nc", "volumes.vtkhdf"},
 )

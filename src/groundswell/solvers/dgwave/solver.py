@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
@@ -75,7 +78,8 @@ class DgWave(TimeSteppingSolver):
         """Compose the launches of a step for the connected exchange."""
         self.choice, self.exchanges = choice, self.propagation.traces.exchanges
         records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
-        self._step = in_order([*records, *self.timed_step()])
+        *stages, count = self.timed_step()
+        self._step = in_order([*records, *stages, *self.outputs.at_end, count])
         self._prepare = in_order(self.propagation.prepare)
 
     def timed_step(self) -> list[Launch]:
@@ -124,8 +128,8 @@ class DgWave(TimeSteppingSolver):
 
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s."""
-        return end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
+        return inf if self.setup.faults else end_of(self.setup.survey.sources)
 
     @property
     def updates_per_step(self) -> int:
@@ -164,6 +168,11 @@ class DgWave(TimeSteppingSolver):
         shape = (self.setup.geometry.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """What faults have done, on rank 0 after the files have been written."""
+        return self.outputs.findings
 
     def describe_ranks(self) -> dict[str, object]:
         """The division of elements among ranks, and the transport in use."""

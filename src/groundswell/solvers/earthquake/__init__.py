@@ -31,7 +31,7 @@ info = SolverInfo(
     benchmarks=".benchmarks:BENCHMARK",
     results={
         name: f".results:{name}"
-        for name in ("seismograms", "stream", "shaking_map", "fields", "records")
+        for name in ("seismograms", "stream", "shaking_map", "fault", "fields", "records")
     },
 )
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from groundswell.case.common import NotEmpty, RunSection, Section, repeated
-from groundswell.case.problems import Violation
+from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag
-from groundswell.seismology.case.base import SeismicCase
+from groundswell.seismology.case.base import PlacedSource, SeismicCase
 from groundswell.seismology.case.boundaries import Width
+from groundswell.seismology.case.fault import (
+    FaultSection,
+    misplaced_plane,
+    missing_excitation,
+    repeated_names,
+)
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
 
 
@@ -47,7 +53,7 @@ class EarthquakeOutput(SeismicOutput):
 
     recordable: ClassVar[Recordable] = Recordable(
         get_args(FieldName),
-        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
+        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf", "fault.nc"),
     )
 
     shaking_map: Flag = True
@@ -80,7 +86,7 @@ class EarthquakeRun(RunSection):
 
 
 class EarthquakeCase(SeismicCase):
-    """The case of an earthquake: `[grid]`, `[medium]`, `[[source]]` and its outputs.
+    """The case of an earthquake: `[grid]`, `[medium]`, `[[source]]` or `[[fault]]`, outputs.
 
     `load_case` builds it from a file. Built by keyword, as in `EarthquakeCase(grid={"size": ...})`,
     values may be numbers in SI units, text with a unit, tables or sections.
@@ -93,3 +99,21 @@ class EarthquakeCase(SeismicCase):
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     boundary: BoundarySection = BoundarySection()
     run: EarthquakeRun = EarthquakeRun()
+    source: tuple[PlacedSource, ...] = ()
+    fault: tuple[FaultSection, ...] = ()
+
+    def violations(self) -> Iterator[Violation]:
+        """Nothing that excites waves."""
+        yield from super().violations()
+        yield from missing_excitation(self.source, self.fault)
+
+    @field_validator("fault")
+    @classmethod
+    def _lies_in_the_grid(
+        cls, fault: tuple[FaultSection, ...], info: ValidationInfo
+    ) -> tuple[FaultSection, ...]:
+        reject(repeated_names(fault))
+        if grid := info.data.get("grid"):
+            for n, each in enumerate(fault):
+                reject(((n, *at), text) for at, text in misplaced_plane(each, grid))
+        return fault

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.faults.quantities import fault_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
 from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.earthquake.cost import savings
+from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.memory_unit import HALF_MEMORY_ERROR
@@ -22,6 +24,7 @@ from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, spee
 from groundswell.solvers.earthquake.warnings import warnings as warnings
 
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
+FAULTS = "Faults"
 
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
@@ -32,6 +35,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_waves(ground),
         *_layers(setup.absorption),
         *_sources(setup.survey, event, ground),
+        *_faults(setup.faults),
     ]
 
 
@@ -117,12 +121,23 @@ def _layers(absorption: Absorption) -> Iterator[Quantity]:
 
 
 def _sources(survey: Survey, event: EventSection, ground: Ground) -> Iterator[Quantity]:
-    frequency, summary = survey.frequency, survey.summary
+    if survey.entries:
+        yield from source_quantities(survey.entries, survey.summary, SOURCES)
+    yield from event_quantities(event, survey.summary.centroid_time, SOURCES)
+    if survey.entries:
+        yield from _frequencies(survey.frequency, ground)
+    yield Quantity("receivers", len(survey.receivers), "receivers", group=SOURCES)
+
+
+def _frequencies(frequency: float, ground: Ground) -> Iterator[Quantity]:
+    """Yield the frequencies of the sources, and how well they are resolved."""
     points = ground.statistics.speed_min / (frequency * max(ground.grid.spacing))
-    yield from source_quantities(survey.entries, summary, SOURCES)
-    yield from event_quantities(event, summary.centroid_time, SOURCES)
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
-    yield Quantity("receivers", len(survey.receivers), "receivers", group=SOURCES)
+
+
+def _faults(faults: Sequence[Fault]) -> Iterator[Quantity]:
+    for fault in faults:
+        yield from fault_quantities(fault.name, fault.estimates, fault.spacing, FAULTS)

@@ -56,9 +56,9 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     """The decomposition into blocks, their memory, and the traffic of a step, bytes.
 
     Raises:
-        InputError: the grid is too small for this number of ranks.
+        InputError: the grid is too small for this number of ranks, or they would cut a fault.
     """
-    decomposition = decompose_grid(setup.ground, setup.case.run.processes, ranks)
+    decomposition = decompose_grid(setup, ranks)
     layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
     size = np.dtype(setup.dtype).itemsize
     parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]

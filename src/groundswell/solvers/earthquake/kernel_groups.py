@@ -8,6 +8,7 @@ from __future__ import annotations
 from groundswell.simulation.kernel_groups import RECORDING
 
 SURFACE, SEA_FLOOR, SOURCES = "free surface", "sea floor", "sources"
+FAULTS = "faults"
 
 KERNEL_GROUPS = {
     "update_velocity": "velocity",
@@ -18,6 +19,8 @@ KERNEL_GROUPS = {
     "correct_stress": SEA_FLOOR,
     "inject_forces": SOURCES,
     "inject_moments": SOURCES,
+    **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
+    **dict.fromkeys(("release", "release_surface"), FAULTS),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
 }

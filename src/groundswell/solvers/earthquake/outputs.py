@@ -5,7 +5,7 @@ For each kind, a kernel in the step fills a ring buffer on the device, which is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,6 +38,8 @@ from groundswell.seismology.formats.shaking_maps import (
 )
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
+from groundswell.solvers.earthquake.fault_records import FaultRecords
+from groundswell.solvers.earthquake.fault_slip import FaultSlip
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.setup import Setup
@@ -54,6 +56,7 @@ class RankFields:
             kernels/materials.h.
         clock: the number of steps made, on the device, (1,).
         module: the kernels of the solver.
+        faults: slip on each fault; None where another rank has it.
     """
 
     backend: Backend
@@ -63,6 +66,7 @@ class RankFields:
     compliance: tuple[DeviceArray, DeviceArray]
     clock: DeviceArray
     module: Module
+    faults: Sequence[FaultSlip | None] = ()
 
 
 class Outputs:
@@ -88,6 +92,7 @@ class Outputs:
             self._comm,
             self._clock,
         )
+        self._faults = FaultRecords(setup.faults, rank.faults, rank.backend, rank.comm)
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
         self._peaks: DeviceArray | None = None
@@ -119,19 +124,22 @@ class Outputs:
         return own | self._recorders.open(folder, lengths)
 
     def state(self) -> dict[str, DistributedArray]:
-        """Peaks so far, the velocities they continue from, and running statistics."""
+        """Peaks so far, the velocities they continue from, running statistics, and faults."""
+        kept = self._recorders.state() | self._faults.state()
         if self._peaks is None:
-            return self._recorders.state()
+            return kept
         arrays = {"peaks": self._peaks, "past": self._past}
         peaks = {name: self._of_surface(array) for name, array in arrays.items()}
-        return peaks | self._recorders.state()
+        return peaks | kept
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the shaking map, and seismograms in other formats, at the end of the run."""
+        """Write the shaking map, faults, and seismograms in other formats, at the run's end."""
         peaks, records = self._gather_peaks(), self._recorders.write(folder)
+        faults = self._faults.write(folder, self._attributes)
         if not self._comm.first:
             return []
-        return [*self._write_map(folder, peaks), *self._write_formats(folder), *records]
+        maps = [*self._write_map(folder, peaks), *faults]
+        return [*maps, *self._write_formats(folder), *records]
 
     def _write_formats(self, folder: Path) -> list[Path]:
         formats = self._setup.case.output.seismograms.formats

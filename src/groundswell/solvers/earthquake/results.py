@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundswell.errors import InputError
+from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
@@ -24,10 +25,13 @@ seismograms = FileReader("seismograms.h5", read_seismograms)
 # Peak ground velocity and acceleration: xarray.Dataset (y, x).
 shaking_map = FileReader("shaking_map.nc", read_shaking_map)
 
+# Slip, rupture time and stresses at the centres of faults' cells: xarray.Dataset (point).
+fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
+
 # The files of `output.volumes` and `output.record`.
 records = RecordReader(
     RECORDABLE,
-    {seismograms.file, shaking_map.file, "surface.nc"},
+    {seismograms.file, shaking_map.file, fault.file, "surface.nc"},
     "run the case with output.volumes (snapshots) or output.record (points, planes, boxes, final "
     "fields)",
 )

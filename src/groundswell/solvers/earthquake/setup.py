@@ -14,6 +14,7 @@ from groundswell.grids.geography import Geography
 from groundswell.outputs.recording import Recording
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.case.boundaries import cells_across
+from groundswell.seismology.case.fault import hypocentre_of
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
@@ -27,6 +28,8 @@ from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import StableSteps, TimeAxis, TimeStep, whole_steps
 from groundswell.solvers.earthquake import moduli, validation
 from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.faults.build import build_faults
+from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.field_bytes import field_bytes
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
@@ -49,6 +52,7 @@ class Setup:
         survey: the sources and receivers.
         time_axis: the times of all steps.
         absorption: the absorbing layers.
+        faults: the faults that break by themselves.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -61,6 +65,7 @@ class Setup:
     survey: Survey
     time_axis: TimeAxis
     absorption: Absorption
+    faults: tuple[Fault, ...] = ()
 
     @property
     def grid(self) -> Grid:
@@ -139,10 +144,11 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     stable = stable_steps(ground)
     step = TimeStep.choose(case.time, stable, case.output.seismograms.interval)
     survey = read_survey(case, ground, step.dt)
+    faults = build_faults(case.fault, ground)
     axis = TimeAxis.of(survey.sources, step.dt, step.stride, case.time.duration)
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
-    setup = Setup(case, geography, ground, stable, step, survey, axis, absorption)
+    setup = Setup(case, geography, ground, stable, step, survey, axis, absorption, faults)
     _validate(setup)
     return setup
 
@@ -195,7 +201,8 @@ def read_survey(case: EarthquakeCase, ground: Ground, dt: float) -> Survey:
         lame=moduli.at_positions(ground.medium, lambda material: lame(material)[0]),
         density=moduli.at_positions(ground.medium, lambda material: material.rho),
     )
-    return Survey(build_sources(case.source, context), place_receivers(case))
+    sources, receivers = build_sources(case.source, context), place_receivers(case)
+    return Survey(sources, receivers, hypocentre_of(case.fault))
 
 
 def _validate(setup: Setup) -> None:
@@ -209,6 +216,7 @@ def _validate(setup: Setup) -> None:
     require_sources_inside(entries, (x, y, z))
     validation.require_shear_in_solids(entries, setup.ground)
     if setup.has_half_memory:
+        validation.require_no_faults(setup.faults)
         _ = setup.memory_unit
     setup.recording(Part.whole(grid)).require_samples(case.output.record, setup.steps)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
+from groundswell.solvers.earthquake.fault_slip import RankFaults
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     GhostLayers,
@@ -66,7 +68,7 @@ class Earthquake(ExplicitSolver):
         self.setup = setup
         self.backend = backend
         self.comm = comm or SerialCommunicator()
-        self.decomposition = decompose_grid(setup.ground, setup.case.run.processes, self.comm.size)
+        self.decomposition = decompose_grid(setup, self.comm.size)
         self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.ground.free_surface and self.part.start[2] == 0
@@ -90,7 +92,8 @@ class Earthquake(ExplicitSolver):
         where = (backend, self.comm, self.part)
         compliance = self.materials.arguments("compliance")
         soft = compliance["compliance"], compliance["classes"]
-        own = RankFields(*where, fields, soft, self.clock, self.module)
+        self.faults = RankFaults(setup, backend, self.part)
+        own = RankFields(*where, fields, soft, self.clock, self.module, self.faults.slips)
         self.outputs = Outputs(setup, own)
         self.set_exchange(self.first_choice())
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
@@ -115,6 +118,7 @@ class Earthquake(ExplicitSolver):
         concurrently = self.backend.concurrently
         return [
             *concurrently(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
+            *self.faults.advance(self._pick(*STRESSES), self.clock),
             *self._forces,
             *self.update_velocities(),
             *concurrently(self._mirror_velocity(), self._moments),
@@ -175,6 +179,7 @@ class Earthquake(ExplicitSolver):
             for launch in (
                 self._in_box("update_stress", box, {**fields, **layers}),
                 *self._correct("correct_stress", box, fields),
+                *self.faults.release(fields, box),
             )
         ]
 
@@ -228,7 +233,9 @@ class Earthquake(ExplicitSolver):
         return [self.module.launch(kernel, Items(count), **arrays, count=count)]
 
     def _mirror_velocity(self) -> list[Launch]:
-        return self._on_surface("mirror_velocity", self._pick(*VELOCITIES))
+        velocities = self._pick(*VELOCITIES)
+        mirror = self._on_surface("mirror_velocity", velocities)
+        return [*mirror, *self.faults.release_surface(velocities)]
 
     def _mirror_stress(self) -> list[Launch]:
         return self._on_surface("mirror_stress", self._pick("szz", "sxz", "syz"))
@@ -311,8 +318,8 @@ class Earthquake(ExplicitSolver):
 
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s."""
-        return end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
+        return inf if self.setup.faults else end_of(self.setup.survey.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

@@ -13,6 +13,7 @@ from groundswell.seismology.sources import placement
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.time_steps import TimeStep
 from groundswell.solvers.earthquake import moduli
+from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
 
 MAX_BYTES = 10e12  # no device has more memory
@@ -52,6 +53,18 @@ def require_two_samples(formats: Sequence[str], step: TimeStep, steps: int) -> N
             f"output.seismograms.interval = {step.sampling:g} s gives only one sample in the "
             f"run of {steps * step.dt:g} s, and the format {named[0]} needs 2; sample more "
             'often, lengthen time.duration, or write only "hdf5"'
+        )
+
+
+def require_no_faults(faults: Sequence[Fault]) -> None:
+    """Check that memory variables in 16 bits are not beside faults, which change them by little.
+
+    Raises:
+        InputError: there is a fault.
+    """
+    if faults:
+        raise InputError(
+            'run.memory = "half" is not available with a [[fault]]; use run.memory = "full"'
         )
 
 

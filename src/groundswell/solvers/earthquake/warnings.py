@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
+from groundswell.seismology.faults.quantities import fault_warnings
+from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.seismology.sources.spectra import energy_below
 from groundswell.seismology.time_steps import StableSteps, sampling_warnings
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
 from groundswell.solvers.earthquake.case import EarthquakeCase, EarthquakeOutput
+from groundswell.solvers.earthquake.faults.model import Fault
+from groundswell.solvers.earthquake.faults.plane import REACH
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.setup import Setup
@@ -38,6 +43,8 @@ def warnings(setup: Setup) -> list[str]:
         *_step(case, setup.stable, setup.dt),
         *_sampling(case.output, setup.sampling),
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
+        *chain(*(fault_warnings(f.name, f.estimates, f.spacing) for f in setup.faults)),
+        *chain(*(_astride(fault, survey.receivers) for fault in setup.faults)),
     ]
 
 
@@ -65,7 +72,9 @@ def _material(ground: Ground) -> Iterator[str]:
 
 def _long_waves(band: AbsorbedBand | None, sources: Sequence[PointSource]) -> Iterator[str]:
     """Sources that radiate waves too long for the matched layers, which absorb `band`."""
-    if band and (energy := energy_below(band.lowest, sources)) > LONG_WAVES:
+    if not band or not sources:
+        return
+    if (energy := energy_below(band.lowest, sources)) > LONG_WAVES:
         yield (
             f"a source radiates {100 * energy:.0f} % of its energy below {band.lowest:.3g} Hz, "
             f"where the absorbing layers reflect more than {100 * band.reflection:g} %; widen them "
@@ -110,3 +119,13 @@ def _sampling(output: EarthquakeOutput, sampling: Mapping[str, float]) -> Iterat
         if requested is not None and abs(interval - requested) > INTERVAL_SHIFT * requested:
             key = f"output.{name}.interval"
             yield f"{key} = {requested:g} s is rounded to {interval:.4g} s, in whole steps"
+
+
+def _astride(fault: Fault, receivers: Sequence[Station]) -> Iterator[str]:
+    """Receivers that interpolate between the two sides of a fault."""
+    names = [each.name for each in receivers if fault.plane.is_near(each.position)]
+    if names:
+        yield (
+            f"receivers less than {REACH} cells from fault {fault.name} record the mean motion of "
+            f"its two sides: {', '.join(names)}; move them away from it"
+        )

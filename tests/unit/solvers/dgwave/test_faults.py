@@ -13,10 +13,11 @@ from mesh_faults import in_place
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import CaseError, InputError
+from groundswell.report.html import write_report
 from groundswell.seismology.formats.fault_maps import FIELDS
 from groundswell.seismology.friction import FastWeakening, SlipWeakening
-from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault
-from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn, ramp
+from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault, ramp
+from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn
 
 NORMAL = 120e6
 WEAKENING = SlipWeakening(static=0.677, dynamic=0.525, distance=0.4)
@@ -48,6 +49,14 @@ def check_weakening(backend: Backend, axis: int, rake: float, dtype: str, tolera
     assert found["spread"].max() < tolerance * rate.max()
     assert found["peak_rate"][-1] == pytest.approx(exact.final_rate, rel=tolerance)
     assert found["normal_stress"] == pytest.approx(NORMAL, rel=tolerance)
+    # Half-spaces take up Z V^2 of the load's work, friction the rest.
+    energy = found["released"] + found["work"]
+    scale = tolerance * load * rate.max()
+    assert np.abs(energy - load * exact.slip(found["time"])).max() < scale
+    radiated = np.array(
+        [np.trapezoid(ETA * rate[: n + 1] ** 2, found["time"][: n + 1]) for n in range(len(rate))]
+    )
+    assert np.abs(found["released"] - radiated).max() < 1e-3 * radiated.max()  # of the trapezoids
 
 
 # Errors of single precision are those of tractions of 80 MPa over a damping of 4.6 MPa s/m.
@@ -140,6 +149,18 @@ def test_a_rupture_spreads_from_its_nucleation(result: Any) -> None:
     assert np.abs(rake - 160).max() < 20
     assert float(fault.area.sum()) == pytest.approx(400 * 400)
     assert np.abs(result.seismograms).max() > 0
+
+
+def test_the_summary_has_the_moment(result: Any) -> None:
+    """It is also in the terminal and the report; the file has the magnitude."""
+    fault, findings = result.fault, result.summary["findings"]
+    assert fault.mu.values == pytest.approx(ROCK["rho"] * ROCK["vs"] ** 2)
+    slip = np.hypot(fault.slip_strike, fault.slip_updip)
+    assert findings["moment"] == pytest.approx(float((fault.mu * slip * fault.area).sum()))
+    assert fault.attrs["magnitude"] == findings["magnitude"]
+    assert findings["largest_slip"] == float(slip.max())
+    assert f"Mw {findings['magnitude']:.2f}" in findings["quantities"][0]["text"]
+    assert "Mw" in write_report(result.folder, print).read_text()
 
 
 def test_a_locked_fault_is_no_fault(ruptured: Callable[..., Any]) -> None:

@@ -13,6 +13,8 @@ from groundswell.arrays import Floats
 from groundswell.seismology.faults.conditions import FaultConditions
 from groundswell.seismology.faults.estimates import FaultEstimates
 from groundswell.seismology.faults.points import FaultPoints
+from groundswell.seismology.faults.rupture import mean_rigidity
+from groundswell.seismology.faults.subfaults import Subfaults
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.faults.faces import FaultFaces
 from groundswell.solvers.dgwave.faults.rank import FaultTables
@@ -47,6 +49,11 @@ class Fault:
         per_face = len(self.points) / self.faces.count
         edge = sqrt(float(self.points.area.sum()) / self.faces.count)
         return edge / (sqrt(per_face) - 1)
+
+    @property
+    def mu(self) -> Floats:
+        """The shear modulus for the moment, of both walls, (points,), Pa."""
+        return mean_rigidity(*(rock.rho * rock.vs**2 for rock in self.walls))
 
     @cached_property
     def estimates(self) -> FaultEstimates:
@@ -93,6 +100,35 @@ class Faults:
     def faces(self) -> FaultFaces:
         """The faces of all faults."""
         return FaultFaces.concatenate([fault.faces for fault in self.faults])
+
+    @property
+    def named_points(self) -> dict[str, FaultPoints]:
+        """The points of each fault, by its name."""
+        return {fault.name: fault.points for fault in self.faults}
+
+    @property
+    def loads(self) -> dict[str, Floats]:
+        """Shear stress with the whole nucleation and without slip, at all points, Pa."""
+        given = [fault.conditions for fault in self.faults]
+        return {
+            "load_strike": np.concatenate([c.shear_strike + c.added_strike for c in given]),
+            "load_updip": np.concatenate([c.shear_updip + c.added_updip for c in given]),
+        }
+
+    @cached_property
+    def all_points(self) -> FaultPoints:
+        """The points of all faults."""
+        return FaultPoints.concatenate([*self.named_points.values()])
+
+    def subfaults(self, nodes: int) -> Subfaults:
+        """The faces of all faults, which have `nodes` points each."""
+        density = np.concatenate([np.mean([r.rho for r in f.walls], axis=0) for f in self.faults])
+        return Subfaults.of(self.all_points, self.mu, density, nodes)
+
+    @property
+    def mu(self) -> Floats:
+        """The shear modulus for the moment at the points of all faults, (points,), Pa."""
+        return np.concatenate([fault.mu for fault in self.faults])
 
     @property
     def tables(self) -> FaultTables:

@@ -8,6 +8,7 @@
 #pragma once
 #include "elements.h"
 #include "seismology/kernels/friction.h"
+#include "seismology/kernels/rupture.h"
 
 // A face of a fault. Both indices below are 0 for the footwall and 1 for the hanging wall.
 struct FaultFace {
@@ -17,9 +18,18 @@ struct FaultFace {
   int trace[2];  // number of the entry for the trace of a wall that another rank has
 };
 
-enum { SLIP_STRIKE, SLIP_UPDIP, STATE, VARIABLES };
-enum { RATE_STRIKE, RATE_UPDIP, SHEAR_STRIKE, SHEAR_UPDIP, NORMAL, PEAK_RATE, ONSET, RECORDED };
-constexpr double RUPTURED = 1e-3;  // slip rate at which a point counts as ruptured, m/s
+enum { SLIP_STRIKE, SLIP_UPDIP, STATE, WORK, RELEASED, VARIABLES };
+enum {
+  RATE_STRIKE,
+  RATE_UPDIP,
+  SHEAR_STRIKE,
+  SHEAR_UPDIP,
+  NORMAL,
+  PEAK_RATE,
+  ONSET,
+  BEFORE,
+  RECORDED = BEFORE + STATE + 1
+};
 
 // Along the normal, which points from the footwall to the hanging wall, along strike and up dip.
 struct OnFault {
@@ -66,15 +76,6 @@ struct Wall {
   int node;     // of the wall's own face
 };
 
-// The part of the added shear stress that acts at a time, from 0 to 1 (TPV101 to 105 of the
-// SCEC/USGS Spontaneous Rupture Code Verification Project).
-INLINE double ramp(double time, double duration) {
-  if (time <= 0) return 0;
-  if (time >= duration) return 1;
-  const double left = time - duration;
-  return exp(left * left / (time * (time - 2 * duration)));
-}
-
 // The traction that both walls have in common if they do not slip.
 INLINE double common(double z, double traction, double velocity, double other_z,
                      double other_traction, double other_velocity) {
@@ -96,13 +97,6 @@ INLINE OnFault load_at(const Rows& loads, index_t n, double time) {
           loads.at(2, n) + part * loads.at(4, n)};
 }
 
-// When a rate exceeded RUPTURED during a step, counted back from its end in steps. Rates grow
-// exponentially, but from 0 linearly.
-INLINE double since_rupture(double before, double now) {
-  if (before >= RUPTURED) return 0;
-  return before > 0 ? log(now / RUPTURED) / log(now / before) : 1 - RUPTURED / now;
-}
-
 // Arguments of the kernel, for F faces with PLANE points each, in the order of the footwall's nodes:
 //   fault_faces [F]; fault_traces [3][fault_sides]: entries for the traces of walls of other ranks
 //   fault_axes [9][points]: normal, strike and updip
@@ -110,9 +104,10 @@ INLINE double since_rupture(double before, double now) {
 //   friction [parameters][points]: see friction.h
 //   loads [6][points]: normal stress (compression is positive), shear along strike and up dip, those
 //     that nucleation adds, Pa, and its duration, s
-//   slip, slip_register [VARIABLES][points]: slip and state, and their Runge-Kutta register
+//   slip, slip_register [VARIABLES][points]: slip, state, work against friction and energy that
+//     waves and deformation have received, J/m^2, and their Runge-Kutta register
 //   recorded [RECORDED][points]: rates of slip, shear tractions, normal stress; the largest rate so
-//     far, and when it first exceeded RUPTURED, infinite before
+//     far, and when it first exceeded RUPTURED, infinite before; slip and state
 //   fault_jumps [F][2][JUMP][PLANE]: what `advance` reads
 //   begin [1]: time at the start of the run, s
 struct Fault {
@@ -204,6 +199,7 @@ struct Fault {
     at[SHEAR_STRIKE * points] = shear.strike;
     at[SHEAR_UPDIP * points] = shear.updip;
     at[NORMAL * points] = shear.normal;
+    for (int m = 0; m <= STATE; ++m) at[(BEFORE + m) * points] = slip[m * points + n];
   }
 };
 
@@ -258,7 +254,10 @@ KERNEL slide(ELEMENT_ARGUMENTS, FAULT_ARGUMENTS, const Stage* stages, const doub
     if (stage == 0)
       fault.record(n, time, clock[0] ? step[0] : 0.0, rate,
                    {normal, load.strike + traction.strike, load.updip + traction.updip}, rates);
-    const double changes[VARIABLES] = {rates.strike, rates.updip, law.state_rate(rate, state)};
+    const double change = -traction.strike * rates.strike - traction.updip * rates.updip;
+    const double all_work = load.strike * rates.strike + load.updip * rates.updip;
+    const double changes[VARIABLES] = {rates.strike, rates.updip, law.state_rate(rate, state),
+                                       all_work - change, change};
     fault.advance(n, now, changes);
   }
 }

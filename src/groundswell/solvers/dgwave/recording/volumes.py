@@ -19,7 +19,7 @@ from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.spectral_elements.vtkhdf import MAX_DEGREE, LagrangeElements
 from groundswell.spectral_elements.vtkhdf_series import LagrangeSeries
 
-WORD = 8  # bytes, of values in the file of the final fields
+WORD = 8  # bytes, of values in the file of the final fields, and on faults
 
 
 def snapshot_bytes(section: VolumeOutput, geometry: Geometry, dtype: str) -> int:

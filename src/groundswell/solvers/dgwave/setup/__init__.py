@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
+from groundswell.seismology.case.fault import hypocentre_of
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
-from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.solvers.dgwave import validation
@@ -52,7 +52,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
     equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
-    survey = Survey(build_sources(case.source, context), receivers, _hypocentre(case))
+    survey = Survey(build_sources(case.source, context), receivers, hypocentre_of(case.fault))
     duration = case.time.duration
     return Setup(
         case,
@@ -72,12 +72,6 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
         ),
         build_faults(case.fault, geometry, materials),
     )
-
-
-def _hypocentre(case: DgWaveCase) -> Point:
-    """Where the first fault with a hypocentre starts to break, x, y, depth, m."""
-    given = [fault.hypocenter for fault in case.fault if fault.hypocenter]
-    return given[0] if given else (0.0, 0.0, 0.0)
 
 
 def _place_receivers(case: DgWaveCase) -> list[Station]:
@@ -111,6 +105,7 @@ def _validate(setup: Setup) -> None:
     setup.geometry.require_inside(setup.survey)
     validation.require_shear_in_solids(setup.survey, setup.materials.elements)
     validation.require_fields(case.output, equations)
+    validation.require_faults(case.output, setup.faults)
     validation.require_exact_traces(case)
     validation.require_dissipation(
         case.method.flux,

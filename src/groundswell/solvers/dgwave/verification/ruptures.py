@@ -11,12 +11,12 @@ from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.friction import FastWeakening, SlipWeakening
 from groundswell.seismology.reference import tpv3 as reference
-from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault
+from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault, ramp
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.fault_slip import RECORDED
 from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
-from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn, ramp
+from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn
 from groundswell.verify import Check
 
 NORMAL = 120e6  # Pa

@@ -127,10 +127,3 @@ class UniformColumn:
 
 def _rock(shape: tuple[int, ...]) -> Material:
     return Material(*(np.full(shape, value) for value in (VP, VS, RHO)))
-
-
-def ramp(time: float, rise: float) -> float:
-    """G(t) of TPV101 to TPV104."""
-    if time <= 0 or time >= rise:
-        return float(time > 0)
-    return float(np.exp((time - rise) ** 2 / (time * (time - 2 * rise))))

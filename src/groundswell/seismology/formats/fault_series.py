@@ -1,0 +1,101 @@
+"""Time series of faults, in NetCDF: at points, and the slip of all subfaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.formats.netcdf import TIME, Variable, read_netcdf
+from groundswell.outputs.files import SeriesWriter
+from groundswell.seismology.faults.points import FaultPoints
+from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.formats.fault_maps import COORDINATES, FIELDS
+
+if TYPE_CHECKING:
+    import xarray
+
+POINTS_FILE, HISTORY_FILE = "fault_points.nc", "rupture.nc"
+# Units and meaning of the fields at points.
+SERIES = {
+    "slip_strike": ("m", "slip along strike, of the hanging wall relative to the footwall"),
+    "slip_updip": ("m", "slip up dip, of the hanging wall relative to the footwall"),
+    "state": ("", "state of friction: path of slip in m, or psi"),
+    "rate_strike": ("m s-1", "slip rate along strike"),
+    "rate_updip": ("m s-1", "slip rate up dip"),
+    "shear_strike": ("Pa", "shear stress along strike"),
+    "shear_updip": ("Pa", "shear stress up dip"),
+    "normal_stress": ("Pa", "effective normal stress, compression positive"),
+}
+HISTORY = ("slip_strike", "slip_updip", "work", "released")  # of subfaults
+SUBFAULTS = {
+    "strike": ("degree", "strike, clockwise from north"),
+    "dip": ("degree", "dip"),
+    "area": ("m2", "area"),
+    "mu": ("Pa", "shear modulus by which slip is multiplied for the moment"),
+    "density": ("kg m-3", "density"),
+}
+
+
+def open_points(
+    path: Path,
+    names: Sequence[str],
+    points: FaultPoints,
+    attrs: Mapping[str, object],
+    resume: int | None,
+) -> SeriesWriter:
+    """Open the file of the time series at points, (time, point).
+
+    Args:
+        resume: number of samples to keep of an earlier run's file; None starts a new file.
+
+    Raises:
+        InputError: the file to resume does not belong to this case.
+        RunFailed: the disk is full.
+    """
+    x, y, depth = points.position.T
+    places = {"x": x, "y": y, "depth": depth}
+    places |= {name: getattr(points, name) for name in ("along_strike", "down_dip")}
+    coordinates = {"point": Variable(("point",), [*names])}
+    coordinates |= {
+        name: _variable(("point",), *COORDINATES[name], values) for name, values in places.items()
+    }
+    fields = {name: _variable(("time", "point"), *given) for name, given in SERIES.items()}
+    return SeriesWriter(path, ("time", TIME), coordinates, fields, attrs, resume)
+
+
+def open_history(
+    path: Path, subfaults: Subfaults, attrs: Mapping[str, object], resume: int | None
+) -> SeriesWriter:
+    """Open the file of the mean slip of each subfault, (time, subfault); see `open_points`."""
+    x, y, depth = subfaults.position.T
+    places = {name: (*COORDINATES[name], v) for name, v in {"x": x, "y": y, "depth": depth}.items()}
+    places |= {name: (*given, getattr(subfaults, name)) for name, given in SUBFAULTS.items()}
+    coordinates = {name: _variable(("subfault",), *given) for name, given in places.items()}
+    fields = {name: _variable(("time", "subfault"), *FIELDS[name]) for name in HISTORY}
+    return SeriesWriter(path, ("time", TIME), coordinates, fields, attrs, resume)
+
+
+def read_points(path: str | Path) -> xarray.Dataset:
+    """Read the time series at points of faults: SERIES on (time, point).
+
+    Raises:
+        InputError: the file is missing, damaged or has no such series.
+    """
+    return read_netcdf(path, required=("time", "point", *SERIES))
+
+
+def read_history(path: str | Path) -> xarray.Dataset:
+    """Read the mean slip of each subfault: HISTORY on (time, subfault).
+
+    Raises:
+        InputError: the file is missing, damaged or no history of slip.
+    """
+    return read_netcdf(path, required=("time", *HISTORY, *SUBFAULTS))
+
+
+def _variable(dims: tuple[str, ...], units: str, meaning: str, values: object = None) -> Variable:
+    attrs = {"long_name": meaning, **({"units": units} if units else {})}
+    return Variable(dims, values, np.dtype("float64"), attrs=attrs)

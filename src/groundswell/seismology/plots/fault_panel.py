@@ -1,0 +1,88 @@
+"""A fault in pictures: its points along strike and down dip, joined by triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.arrays import Floats, Indices, Mask
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.tri import Triangulation
+
+_LONGEST = 4.0  # edge of a triangle, over the distance of points there; longer ones span gaps
+_ROUNDING = 1e-3  # m, of positions that several elements share
+
+
+@dataclass(frozen=True, eq=False)
+class FaultPanel:
+    """The places of a fault's points; elements share some of them.
+
+    Args:
+        name: of the fault.
+        points: its points among those of the file, (n,).
+        place: of each point among the places, (n,).
+        along, down: the places along strike and down dip, km, (places,).
+        spacing: distance of places there, km, (places,).
+    """
+
+    name: str
+    points: Indices
+    place: Indices
+    along: Floats
+    down: Floats
+    spacing: Floats
+
+    @classmethod
+    def of(cls, fault: xarray.Dataset, name: str, points: Indices) -> FaultPanel:
+        """The panel of some points of a map of faults."""
+        at = [fault[axis].values[points] for axis in ("along_strike", "down_dip")]
+        keys = np.round(np.column_stack(at) / _ROUNDING).astype(np.int64)
+        _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        area = np.bincount(place.ravel(), fault["area"].values[points])
+        along, down = (axis[first] / 1e3 for axis in at)
+        return cls(name, points, place.ravel(), along, down, np.sqrt(area) / 1e3)
+
+    def mean(self, values: Floats) -> Floats:
+        """Means at the places of values at all points of the file; NaN where one is NaN."""
+        own = np.asarray(values)[self.points]
+        return np.bincount(self.place, own) / np.bincount(self.place)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Extent along strike and down dip, km."""
+        return float(np.ptp(self.along)), float(np.ptp(self.down))
+
+    @cached_property
+    def triangles(self) -> Triangulation:
+        """The triangles between neighbours."""
+        from matplotlib.tri import Triangulation
+
+        found = Triangulation(self.along, self.down)
+        corners = found.triangles
+        sides = [corners[:, [n, (n + 1) % 3]] for n in range(3)]
+        lengths = [np.hypot(*np.diff([self.along[s], self.down[s]])[..., 0]) for s in sides]
+        longest, reach = np.max(lengths, axis=0), self.spacing[corners].max(axis=1)
+        found.set_mask(longest > _LONGEST * reach)
+        return found
+
+    def where(self, known: Mask) -> Triangulation | None:
+        """The triangles with known values at all corners; None without."""
+        from matplotlib.tri import Triangulation
+
+        corners, mask = self.triangles.triangles, self.triangles.mask
+        hidden = ~known[corners].all(axis=1)
+        hidden = hidden if mask is None else hidden | mask
+        return None if hidden.all() else Triangulation(self.along, self.down, corners, hidden)
+
+
+def panels_of(fault: xarray.Dataset) -> Iterator[FaultPanel]:
+    """The panel of each fault of a map of faults."""
+    numbers = fault["fault"].values
+    for number, name in enumerate(str(fault["fault"].attrs["flag_meanings"]).split()):
+        yield FaultPanel.of(fault, name, np.flatnonzero(numbers == number))

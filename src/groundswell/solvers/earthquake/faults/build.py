@@ -1,0 +1,57 @@
+"""The faults of a case on the grid, with the friction and stress on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from groundswell.errors import InputError
+from groundswell.seismology.case.fault import FaultSection
+from groundswell.seismology.faults.build import conditions_of
+from groundswell.seismology.faults.planes import plane_points
+from groundswell.seismology.faults.points import FaultPoints
+from groundswell.solvers.earthquake.faults.model import Fault
+from groundswell.solvers.earthquake.faults.plane import FaultPlane, find_plane
+from groundswell.solvers.earthquake.faults.rock import FaultRock
+from groundswell.solvers.earthquake.ground import Ground
+
+
+def build_faults(sections: Sequence[FaultSection], ground: Ground) -> tuple[Fault, ...]:
+    """The faults of a case.
+
+    Raises:
+        InputError: a fault does not lie on the grid, in rock or away from others.
+    """
+    faults = tuple(_fault(section, ground) for section in sections)
+    for first, second in combinations(faults, 2):
+        _require_apart(first, second)
+    return faults
+
+
+def _fault(section: FaultSection, ground: Ground) -> Fault:
+    grid, periodic, surface = ground.grid, ground.periodic, ground.free_surface
+    plane = find_plane(section, grid, periodic=periodic, surface=surface)
+    rock, points = FaultRock.read(section.name, plane, ground), _points(section, plane)
+    return Fault(section.name, plane, rock, points, conditions_of(section, points))
+
+
+def _points(section: FaultSection, plane: FaultPlane) -> FaultPoints:
+    """The centres of a fault's cells."""
+    assert section.plane is not None
+    positions = plane.centres
+    _, along, depth = plane.spacing
+    area = np.full(len(positions), along * depth)
+    return plane_points(section.plane, positions, area, section.hypocenter)
+
+
+def _require_apart(first: Fault, second: Fault) -> None:
+    """Check that no cell is in the reach of two faults."""
+    boxes = [fault.plane.box for fault in (first, second)]
+    (low, n), (other, m) = boxes
+    if all(a < b + k and b < a + j for a, b, j, k in zip(low, other, n, m, strict=True)):
+        raise InputError(
+            f"faults {first.name} and {second.name} meet, or are less than 5 cells apart, which "
+            'this solver does not support; move one, or use solver = "dgwave"'
+        )
