@@ -11,7 +11,7 @@ from groundswell.simulation.solver import Solver
 
 @runtime_checkable
 class Finding(Protocol):
-    """Capability: results that are a few numbers, such as the magnitude of an earthquake."""
+    """Capability: results that are a few numbers, such as a magnitude."""
 
     @property
     def findings(self) -> Sequence[Quantity]:
