@@ -17,25 +17,10 @@ struct Harmonics {
   const real* basis;
   index_t terms, samples, items;
 
-  // Several sums and their factors are read before any sum is written: the compiler cannot know
-  // that they are different values, so each read would otherwise wait for the memory.
   METHOD void add(index_t n, index_t sample, real value) const {
-    constexpr int AT_ONCE = 4;
-    if (sample >= samples) return;
-    for (int first = 0; first < static_cast<int>(terms); first += AT_ONCE) {
-      real sum[AT_ONCE], factor[AT_ONCE];
-      UNROLL
-      for (int m = 0; m < AT_ONCE; ++m)
-        if (first + m < terms) {
-          sum[m] = sums[(first + m) * items + n];
-          factor[m] = basis[sample * terms + first + m];
-        }
-      UNROLL
-      for (int m = 0; m < AT_ONCE; ++m)
-        if (first + m < terms) {
-          const real product = value * factor[m];
-          sums[(first + m) * items + n] = sample == 0 ? product : sum[m] + product;
-        }
+    for (index_t m = 0; m < terms && sample < samples; ++m) {
+      const real product = value * basis[sample * terms + m];
+      sums[m * items + n] = sample == 0 ? product : sums[m * items + n] + product;
     }
   }
 };
@@ -46,7 +31,8 @@ struct Record {
   real *ring, *largest, *smallest;
   double *sum, *squares;
 
-  // As in Harmonics, everything is read before anything is written.
+  // Everything is read before anything is written: the compiler cannot know that these are different
+  // values, so each read would otherwise wait for the memory.
   METHOD void keep(index_t n, real value) const {
     const real high = wanted & MAX ? largest[n] : value, low = wanted & MIN ? smallest[n] : value;
     const double total = wanted & MEAN ? sum[n] : 0, power = wanted & RMS ? squares[n] : 0;

@@ -1,6 +1,6 @@
 """The groups of kernels by which runs report the time of a step, or of a multigrid cycle.
 
-All grids have the same kernels, so sections of a cycle tell the grids apart.
+All grids have the same kernels, so sections of a cycle distinguish the grids.
 """
 
 from __future__ import annotations

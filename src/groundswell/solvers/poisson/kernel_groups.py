@@ -1,6 +1,6 @@
 """The groups of kernels by which runs report the time of an iteration.
 
-The levels of multigrid have the same kernels, so sections of an iteration tell them apart.
+The levels of multigrid have the same kernels, so sections of an iteration distinguish them.
 """
 
 from __future__ import annotations

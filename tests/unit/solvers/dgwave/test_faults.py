@@ -9,27 +9,16 @@ import numpy as np
 import pytest
 from dgwave_cases import build, setup
 from mesh_faults import in_place
+from small_ruptures import FAULT, ROCK
 
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import CaseError, InputError
 from groundswell.report.html import write_report
 from groundswell.seismology.formats.fault_maps import FIELDS
-from groundswell.seismology.friction import FastWeakening, SlipWeakening
 from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault, ramp
+from groundswell.solvers.dgwave.verification.ruptures import FAST_WEAKENING, NORMAL, WEAKENING
 from groundswell.solvers.dgwave.verification.uniform_faults import ETA, UniformColumn
-
-NORMAL = 120e6
-WEAKENING = SlipWeakening(static=0.677, dynamic=0.525, distance=0.4)
-TPV104 = FastWeakening(
-    direct=0.01,
-    evolution=0.014,
-    length=0.4,
-    reference_friction=0.6,
-    reference_speed=1e-6,
-    weakened_friction=0.2,
-    weakening_speed=0.1,
-)
 
 # --- a uniform fault ------------------------------------------------------------------------------
 
@@ -77,13 +66,15 @@ def test_an_overstressed_fault_on_a_gpu(gpu: Any, dtype: str, tolerance: float) 
 def test_rate_and_state_friction_follows_the_differential_equation() -> None:
     """TPV104's friction and nucleation everywhere; the limit is 1e-5 of the peak."""
     start, added, rise = 40e6, 45e6, 1.0
-    state = float(TPV104.initial_state(start, NORMAL, 1e-16))
+    state = float(FAST_WEAKENING.initial_state(start, NORMAL, 1e-16))
     column = UniformColumn(
-        TPV104, NORMAL, (-start, 0.0), state, (-added, 0.0), rise, degree=2, cells=34
+        FAST_WEAKENING, NORMAL, (-start, 0.0), state, (-added, 0.0), rise, degree=2, cells=34
     )
     found = column.history(open_backend("cpu"), 3.0)
     times = found["time"]
-    exact = UniformFault(TPV104, lambda t: start + added * ramp(t, rise), NORMAL, ETA, state)
+    exact = UniformFault(
+        FAST_WEAKENING, lambda t: start + added * ramp(t, rise), NORMAL, ETA, state
+    )
     expected = exact.history(times)
     peak = expected.rate.max()
     assert peak == pytest.approx(13.125, abs=1e-3)
@@ -95,22 +86,6 @@ def test_rate_and_state_friction_follows_the_differential_equation() -> None:
 
 # --- cases ----------------------------------------------------------------------------------------
 
-ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2670.0}
-FAULT: dict[str, Any] = {
-    "plane": {"y": 400.0, "x": [200.0, 600.0], "depth": [0.0, 400.0]},
-    "hypocenter": [400.0, 400.0, 200.0],
-    "law": "slip-weakening",
-    "friction": {"static": 0.677, "dynamic": 0.525, "distance": 0.02, "cohesion": 0.0},
-    "stress": {"normal": "120 MPa", "shear": "70 MPa", "rake": 160},
-    "patch": [
-        {
-            "shape": "circle",
-            "center": [400.0, 400.0, 200.0],
-            "radius": 120.0,
-            "stress": {"shear": "84 MPa"},
-        }
-    ],
-}
 STATION = {"name": "A", "x": 300.0, "y": 250.0, "depth": 0.0}
 
 
