@@ -35,15 +35,9 @@ INLINE Complex step_over_density(const real* RESTRICT values, const Class* RESTR
           REAL(2) * DT * RECIPROCAL(here.im + next.im)};
 }
 
-// Prefetches a row into the L2 cache; `pairs` are the values of pairs of points.
-template <class Pair> INLINE void prefetch_row(Worker w, const Pair* pairs) {
-  constexpr int LINE = 128 / sizeof(Pair);
-  for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(pairs + w.pair(n));
-}
-
 INLINE void prefetch_density(Worker w, const real* values, const Class* classes) {
-  if (CLASSES && MEAN_DENSITY) prefetch_row(w, reinterpret_cast<const ClassPair*>(classes));
-  else if (!UNIFORM_DENSITY) prefetch_row(w, reinterpret_cast<const Complex*>(values));
+  if (CLASSES && MEAN_DENSITY) prefetch_classes(w, classes);
+  else if (!UNIFORM_DENSITY) prefetch_field(w, values);
 }
 
 // u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at
@@ -67,7 +61,7 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
     const Sources<U_TERMS> sources{source_fields, source_signals, clock, samples};
     const int first_term = select(axis, 0, UY_TERM, UZ_TERM),
               last_term = select(axis, UY_TERM, UZ_TERM, U_TERMS);
-    prefetch_row(w, reinterpret_cast<const Complex*>(u));
+    prefetch_field(w, u);
     prefetch_density(w, density, classes);
     inverse_rows(w, spectrum, roots, [&](int first, Complex(&v)[R]) {
       UNROLL

@@ -65,6 +65,10 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, nullptr};
     const Sources<P_TERMS> sources{source_fields, source_signals, clock, samples};
+    prefetch_field(w, rho_x);
+    prefetch_field(w, rho_y);
+    prefetch_field(w, rho_z);
+    if (CLASSES) prefetch_classes(w, classes);
     load_spectrum(w, 0, spectrum_x, roots);
     load_spectrum(w, 1, spectrum_y, roots);
     load_spectrum(w, 2, spectrum_z, roots);
@@ -146,6 +150,10 @@ KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* R
   constexpr bool RATE = FRACTIONAL && ABSORBING;
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, eta};
+    prefetch_field(w, rho_x);
+    prefetch_field(w, rho_y);
+    prefetch_field(w, rho_z);
+    if (CLASSES) prefetch_classes(w, classes);
     if (RATE) load_spectrum(w, 0, spectrum_rate, roots);
     if (DISPERSIVE) load_spectrum(w, 1, spectrum_density, roots);
     if (RATE && DISPERSIVE) begin_inverse(w, 0, 1);

@@ -183,3 +183,18 @@ INLINE void inverse_rows(Worker w, const Complex* spectrum, const Complex* RESTR
     body(first, v);
   });
 }
+
+// --- prefetches of rows into the L2 cache --------------------------------------------------------
+
+template <class Pair> INLINE void prefetch_row(Worker w, const Pair* pairs) {
+  constexpr int LINE = 128 / sizeof(Pair);
+  for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(pairs + w.pair(n));
+}
+
+INLINE void prefetch_field(Worker w, const real* values) {
+  prefetch_row(w, reinterpret_cast<const Complex*>(values));
+}
+
+INLINE void prefetch_classes(Worker w, const Class* classes) {
+  prefetch_row(w, reinterpret_cast<const ClassPair*>(classes));
+}
