@@ -108,12 +108,12 @@ def finer_refinement(
     ratios = emitted / materials.resolved_frequencies
     halvings = np.ceil(np.log2(ratios)).clip(min=0)
     most = int((levels + halvings).max())
-    per_point = emitted * POINTS_PER_WAVELENGTH
+    per_point, given = emitted * POINTS_PER_WAVELENGTH, section.frequency or 0.0
     frequency = per_point / section.points * _speed_ratio(materials, np.flatnonzero(halvings))
     if most <= section.levels:  # then the frequency is too low
-        frequency = max(frequency, section.frequency * float(ratios.max()))
+        frequency = max(frequency, given * float(ratios.max()))
     changes = []
-    if frequency > section.frequency:
+    if frequency > given:
         changes.append(f"raise refinement.frequency to {frequency * ROUNDED_UP:.3g} Hz")
     if most > section.levels:
         changes.append(f"raise refinement.levels to {min(most, MAX_LEVELS)}")

@@ -162,6 +162,8 @@ class DgWaveCase(SeismicCase):
         """Nothing that excites waves."""
         yield from super().violations()
         yield from missing_excitation(self.source, self.fault)
+        if getattr(self.refinement, "faults", None) and not self.fault:
+            yield ("refinement", "faults"), "there are no faults; add [[fault]], or remove it"
 
     @field_validator("medium")
     @classmethod

@@ -9,7 +9,7 @@ from pydantic import Field, PlainValidator, TypeAdapter
 
 from groundswell.case.common import DataFile, NotEmpty, Section, by_file
 from groundswell.case.problems import Violation
-from groundswell.case.units import Frequency, Number, Positive
+from groundswell.case.units import Frequency, Length, NonNegative, Number, Positive
 from groundswell.grids.axis import Spacing
 from groundswell.seismology.case.grid import (
     SIZE_TOLERANCE,
@@ -96,15 +96,32 @@ AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]
 
 
 class RefinementSection(Section):
-    """`[refinement]`: halve elements where waves are slow, for even points per wavelength.
+    """`[refinement]`: halve elements where waves are slow, or near faults.
 
     Elements of `[grid]` are halved, at most `levels` times, until the slowest wave of `frequency`
-    spans `points` points. Neighbours differ by at most one level.
+    spans `points` points. Those that touch a fault, or are nearer to it than `distance`, are halved
+    `faults` times. Neighbours differ by at most one level.
     """
 
-    frequency: Annotated[Frequency, Positive]
+    frequency: Annotated[Frequency, Positive] | None = None
     levels: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] = 2
     points: Annotated[Number, Field(ge=2, le=50)] = POINTS_PER_WAVELENGTH
+    faults: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] | None = None
+    distance: Annotated[Length, NonNegative] = 0.0
+
+    @property
+    def deepest(self) -> int:
+        """The largest number of times that elements may be halved."""
+        return max(self.levels if self.frequency else 0, self.faults or 0)
+
+    def violations(self) -> Iterator[Violation]:
+        """Nothing to refine for, or a key without the one that it belongs to."""
+        if not (self.frequency or self.faults):
+            yield (), "give frequency, to halve elements for waves, or faults, for ruptures"
+        belongs = {"levels": "frequency", "points": "frequency", "distance": "faults"}
+        for key, to in belongs.items():
+            if key in self.model_fields_set and getattr(self, to) is None:
+                yield (key,), f"belongs to {to}; give {to}, or remove it"
 
 
 class ForestSection(Section):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,12 @@ from groundswell.meshes.octree_refinement import (
     resolve_wavelength,
 )
 from groundswell.meshes.p4est import read_p4est
+from groundswell.seismology.case.fault import FaultSection
 from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import ForestSection, RefinementSection
+from groundswell.solvers.dgwave.mesh.fault_refinement import near_planes
 from groundswell.solvers.dgwave.mesh.topography import SurfacePolynomials
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 TREE_ROUNDING = 1e-6  # of the size of a forest
 SETUP_BYTES = 640  # of memory for an element during the set-up, as measured
-_REFINEMENT = "refinement", "fewer levels or a lower frequency, or a larger grid.spacing"
+_REFINEMENT = "refinement", "fewer levels, or a larger grid.spacing"
 _GRID = "grid", "a larger spacing or a smaller size"
 
 
@@ -56,15 +59,27 @@ def build_forest(
     """
     sides = case.boundary.sides == "periodic"
     bricks = uniform_forest(grid.faces, 0, (sides, sides, False))
-    if not (section := case.refinement):
-        return bricks
-    if isinstance(section, ForestSection):
-        wanted = _divided_in(_read_forest(section, grid), grid)
-    else:
-        speeds = _slowest(media, comm or SerialCommunicator())
-        edges = case.method.degree / section.points
-        wanted = _waves_too_short(grid, speeds, section.frequency, edges, surface)
-    return balance(refine(bricks, wanted, len(media) - 1))
+    if isinstance(case.refinement, ForestSection):
+        wanted = _divided_in(_read_forest(case.refinement, grid), grid)
+        return balance(refine(bricks, wanted, len(media) - 1))
+    if section := case.refinement:
+        if section.frequency:
+            speeds = _slowest(media[: section.levels + 1], comm or SerialCommunicator())
+            edges = case.method.degree / section.points
+            wanted = _waves_too_short(grid, speeds, section.frequency, edges, surface)
+            bricks = refine(bricks, _if_memory(wanted), section.levels)
+        return balance(_resolve_faults(bricks, section, case.fault, grid))
+    return bricks
+
+
+def _resolve_faults(
+    forest: Forest, section: RefinementSection, faults: Sequence[FaultSection], grid: Bricks
+) -> Forest:
+    if section.faults is None:
+        return forest
+    planes = [fault.plane for fault in faults if fault.plane]
+    wanted = near_planes(planes, section.distance, partial(_nearest_boxes, grid))
+    return refine(forest, _if_memory(wanted), section.faults)
 
 
 def require_memory(case: DgWaveCase, grid: Bricks) -> None:
@@ -73,7 +88,7 @@ def require_memory(case: DgWaveCase, grid: Bricks) -> None:
     Raises:
         InputError: there are too many elements.
     """
-    if isinstance(case.refinement, RefinementSection):
+    if isinstance(case.refinement, RefinementSection) and case.refinement.frequency:
         cells = [n << case.refinement.levels for n in grid.region]
         what = f"the wave speeds of {format_extent(cells)} smallest elements"
         _require_free(8 * prod(cells), what, _REFINEMENT)
@@ -84,7 +99,7 @@ def deepest_level(case: DgWaveCase, grid: Bricks) -> int:
     """The largest number of times that elements may be halved."""
     if isinstance(case.refinement, ForestSection):
         return int(_read_forest(case.refinement, grid).levels.max())
-    return int(case.refinement.levels) if case.refinement else 0
+    return int(case.refinement.deepest) if case.refinement else 0
 
 
 def _read_forest(section: ForestSection, grid: Bricks) -> Forest:
@@ -158,10 +173,14 @@ def _waves_too_short(
         return found / float(frequency)
 
     longest = surface.longest_edges if surface else longest_edges
-    is_long = resolve_wavelength(shortest_wave, edges, longest)
+    return resolve_wavelength(shortest_wave, edges, longest)
+
+
+def _if_memory(is_wanted: Criterion) -> Criterion:
+    """A criterion that raises InputError if the elements that it divides would not fit."""
 
     def wanted(lower: Floats, upper: Floats) -> Mask:
-        found = is_long(lower, upper)
+        found = is_wanted(lower, upper)
         count = 8 * int(found.sum())
         _require_free(SETUP_BYTES * count, f"{count:,} elements of the next level", _REFINEMENT)
         return found
@@ -221,3 +240,13 @@ def _by_level(
         chosen = np.flatnonzero(levels == level)
         cells = np.rint(first[chosen] * 2**level).astype(np.int64)
         yield level, chosen, grid.nearest(cells, level)
+
+
+def _nearest_boxes(grid: Bricks, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """The corners of the nearest elements of the region, halved like others, (n, 3) each, m."""
+    low, high = np.empty_like(lower), np.empty_like(upper)
+    for level, chosen, cells in _by_level(grid, lower, upper):
+        for n, axis in enumerate(grid.axes):
+            low[chosen, n] = axis.at(cells[:, n] / 2**level)
+            high[chosen, n] = axis.at((cells[:, n] + 1) / 2**level)
+    return low, high
