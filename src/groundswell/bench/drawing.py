@@ -26,7 +26,7 @@ class Panel:
     """A panel of a page.
 
     Args:
-        table: the table that it shows; it stays empty if this has no rows.
+        table: the table that it shows; without rows of it, there is no panel.
         draw: draws the measurements.
         ranks: number of ranks for which it is drawn: "one", "several" or "any".
     """
@@ -58,8 +58,9 @@ class Page:
     columns: int = 1
 
     def __call__(self, measured: Measured, path: Path) -> Path:
-        """Draw the panels for this number of ranks; without any, no file is written."""
-        panels = [panel for panel in self.panels if panel.fits(measured["ranks"])]
+        """Draw the panels that have rows for this number of ranks; without any, no file."""
+        shown = [panel for panel in self.panels if panel.fits(measured["ranks"])]
+        panels = [panel for panel in shown if measured.get(panel.table)]
         if panels:
             height = self.height(measured) if callable(self.height) else self.height
             rows = -(-len(panels) // self.columns)
@@ -72,8 +73,7 @@ class Page:
         for axes, panel in zip(every, panels, strict=True):
             grid_lines(axes)
             axes.set_axisbelow(True)
-            if measured.get(panel.table):
-                panel.draw(axes, measured)
+            panel.draw(axes, measured)
         note = self.note(measured) if callable(self.note) else self.note
         headline(every[0], self.title, f"{devices(measured)}; {note}")
 

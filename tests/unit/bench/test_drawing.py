@@ -67,18 +67,20 @@ def test_lying_bars_from_the_top_with_their_values(axes: Any) -> None:
 
 @pytest.mark.parametrize(("ranks", "drawn"), [(1, ["one", "any"]), (2, ["several", "any"])])
 def test_panels_of_a_page(ranks: int, drawn: list[str], tmp_path: Path) -> None:
-    """Those for so many ranks; a panel without rows stays empty."""
+    """Those for so many ranks that have rows; each has its share of the page."""
     draw = Mock()
     panels = [
-        Panel(name, lambda axes, measured, name=name: draw(name), name)  # type: ignore[misc]
+        Panel(name, lambda axes, measured, name=name: draw(name, axes), name)  # type: ignore[misc]
         for name in ("one", "several", "any")
     ]
-    panels += [Panel("nothing", lambda axes, measured: draw("nothing"))]
+    panels += [Panel("nothing", lambda axes, measured: draw("nothing", axes))]
     page = Page("Tides", lambda measured: f"{measured['ranks']} moons", panels)
     measured = {"devices": ["Abacus, 9000"] * ranks, "ranks": ranks, "nothing": []}
     measured |= dict.fromkeys(("one", "several", "any"), ROWS)
     assert page(measured, tmp_path / "page.png").stat().st_size > 5000
     assert [call.args[0] for call in draw.call_args_list] == drawn
+    rows = {call.args[1].get_subplotspec().get_gridspec().nrows for call in draw.call_args_list}
+    assert rows == {2}
 
 
 def test_panels_in_columns(tmp_path: Path) -> None:
