@@ -18,6 +18,8 @@ from groundswell.arrays import Floats
 
 FILE = Path(__file__).parent / "tpv3_rupture_time.csv.gz"
 CELL = 100.0  # m
+# Places along strike and down dip from the hypocenter, m, and the largest slip rates there, m/s.
+PEAKS = {"P1": ((7450.0, -50.0), 3.076), "P2": ((-50.0, 5950.0), 2.971)}
 
 
 @cache
@@ -27,13 +29,13 @@ def _quarter() -> Floats:
 
 
 def rupture_time(along_strike: ArrayLike, along_dip: ArrayLike) -> Floats:
-    """Rupture time at distances from the hypocenter along strike and dip (m), s; NaN outside."""
+    """Rupture time at distances from the hypocenter along strike and dip (m), s.
+
+    It is NaN beyond the middles of the outermost cells, which are 50 m from the edges.
+    """
     from scipy.interpolate import RegularGridInterpolator  # takes long to import
 
     times = _quarter()
     axes = [(np.arange(n) + 0.5) * CELL for n in times.shape]
-    ends = [n * CELL for n in times.shape]
     at = np.stack(np.broadcast_arrays(np.abs(along_strike), np.abs(along_dip)), axis=-1)
-    inside = np.clip(at, [axis[0] for axis in axes], [axis[-1] for axis in axes])
-    found = RegularGridInterpolator(axes, times)(inside)
-    return np.where((at <= ends).all(axis=-1), found, np.nan)
+    return RegularGridInterpolator(axes, times, bounds_error=False)(np.fmax(at, CELL / 2))
