@@ -27,6 +27,7 @@ from groundswell.seismology.case.fault import (
 )
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.case.outputs import Interval, SeismicOutput
+from groundswell.seismology.case.plasticity import DruckerPragerSection, unknown_materials
 from groundswell.seismology.case.sources import Instrument
 from groundswell.seismology.case.topography import TopographySection
 from groundswell.solvers.dgwave.boundaries.case import BoundarySection
@@ -43,7 +44,7 @@ from groundswell.solvers.dgwave.mesh.case import (
 MAX_DEGREE = 15
 MAX_MECHANISMS = 6  # more mechanisms do not improve the fit
 FLUXES = {"riemann": 1.0, "central": 0.0}
-FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
+FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy", "plastic_strain")
 
 
 def _upwind(value: Any) -> float:
@@ -157,6 +158,7 @@ class DgWaveCase(SeismicCase):
     topography: TopographySection | None = None
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
+    plasticity: DruckerPragerSection | None = None
 
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves."""
@@ -221,6 +223,16 @@ class DgWaveCase(SeismicCase):
                 for at, text in _misplaced_fault(each, grid)
             )
         return fault
+
+    @field_validator("plasticity")
+    @classmethod
+    def _has_materials(
+        cls, rock: DruckerPragerSection | None, info: ValidationInfo
+    ) -> DruckerPragerSection | None:
+        if rock and (medium := info.data.get("medium")):
+            volumes = [*medium.volumes] if isinstance(medium, VolumesSection) else None
+            reject(unknown_materials(rock, volumes))
+        return rock
 
     @field_validator("refinement")
     @classmethod

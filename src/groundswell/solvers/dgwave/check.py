@@ -13,6 +13,10 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities, fault_warnings
+from groundswell.seismology.plasticity.estimates import (
+    plasticity_quantities,
+    plasticity_warnings,
+)
 from groundswell.seismology.receivers import Station, instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
@@ -36,7 +40,7 @@ from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
 WAVES, SOURCES = "What the elements resolve", "Sources, receivers"
-FAULTS = "Faults"
+FAULTS, ROCK = "Faults", "Yielding rock"
 ROUNDING = 1e-9  # relative, of edges and frequencies
 
 
@@ -48,6 +52,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_waves(materials, setup.case.method.flux),
         *_sources(materials.elements, survey, setup.case.event),
         *_faults(setup.faults),
+        *(plasticity_quantities(setup.rock.estimates, setup.dt, ROCK) if setup.rock else ()),
     ]
 
 
@@ -146,6 +151,8 @@ def _warnings(setup: Setup) -> Iterator[str]:
     yield from source_warnings(setup.case, setup.survey, setup.dt, statistics.vp_max)
     for fault in setup.faults.faults if setup.faults else ():
         yield from fault_warnings(fault.name, fault.estimates, fault.spacing)
+    if setup.rock:
+        yield from plasticity_warnings(setup.rock.estimates, setup.dt)
     if setup.case.boundary.top == "free-surface":
         yield from shallow_sources(setup.materials.elements, setup.survey)
     remedy = "narrow attenuation.band, or raise method.mechanisms"

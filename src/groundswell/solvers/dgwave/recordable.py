@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from groundswell.outputs.recording import RecordableField
 
+PLASTIC_STRAIN = "plastic_strain"
 _ALONG = {"vx": "x", "vy": "y", "vz": "z, down"}
 RECORDABLE = {
     "p": RecordableField("p", "Pa", "pressure"),
@@ -12,4 +13,5 @@ RECORDABLE = {
         f"s{axes}": RecordableField(f"s{axes}", "Pa", f"stress {axes}")
         for axes in ("xx", "yy", "zz", "yz", "xz", "xy")
     },
+    PLASTIC_STRAIN: RecordableField(PLASTIC_STRAIN, "1", "accumulated plastic strain"),
 }

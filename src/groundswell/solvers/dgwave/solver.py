@@ -23,6 +23,7 @@ from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
+from groundswell.solvers.dgwave.recordable import PLASTIC_STRAIN
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -149,6 +150,7 @@ class DgWave(TimeSteppingSolver):
         return {
             "fields": self._distributed(self.propagation.u),
             **self._memory(),
+            **self._plastic_strain(),
             "clock": DistributedArray.replicated(self.propagation.clock, self.comm),
             **self.outputs.state(),
         }
@@ -163,6 +165,10 @@ class DgWave(TimeSteppingSolver):
             shape = (layers.total, *values.shape[1:])
             found["layer_variables"] = DistributedArray(values, shape, own, own)
         return found
+
+    def _plastic_strain(self) -> dict[str, DistributedArray]:
+        yielding = self.propagation.yielding
+        return {PLASTIC_STRAIN: self._distributed(yielding.strain)} if yielding else {}
 
     def _distributed(self, array: DeviceArray) -> DistributedArray:
         shape = (self.setup.geometry.count, *array.shape[1:])

@@ -21,7 +21,8 @@ from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.partition import Partition
-from groundswell.solvers.dgwave.recordable import RECORDABLE
+from groundswell.solvers.dgwave.plasticity.model import YieldingRock
+from groundswell.solvers.dgwave.recordable import PLASTIC_STRAIN, RECORDABLE
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.step_limit import StepLimit
 
@@ -57,6 +58,7 @@ class Setup:
         time_axis: the times of all steps.
         partition: the division of the elements among ranks.
         faults: the faults that break by themselves; None without.
+        rock: rock that yields; None if it is linear.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -73,6 +75,7 @@ class Setup:
     time_axis: TimeAxis
     partition: Partition
     faults: Faults | None = None
+    rock: YieldingRock | None = None
 
     @property
     def steps(self) -> int:
@@ -100,6 +103,11 @@ class Setup:
         return (self.degree + 1) ** 2
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields that can be recorded."""
+        return (*self.equations.fields, *([PLASTIC_STRAIN] if self.rock else []))
+
+    @property
     def unknowns(self) -> int:
         """Number of values of all fields at all nodes."""
         return self.geometry.count * self.unknowns_per_element
@@ -123,7 +131,7 @@ class Setup:
 
     def recording(self, domain: RecordingDomain) -> Recording:
         """The recordable fields on some elements."""
-        fields = {name: RECORDABLE[name] for name in self.equations.fields}
+        fields = {name: RECORDABLE[name] for name in self.fields}
         attrs, axis = date_attributes(self.case, self.survey), self.time_axis
         return Recording(
             domain, fields, self.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
