@@ -45,9 +45,10 @@ class RankRock:
         rows, found = np.full(len(elements), NEVER, np.int32), list[Reals]()
         yields = rock.can_yield(elements)
         yields[linear] = False
-        for part in rock.chunks(len(elements)):
-            chosen = part.start + np.flatnonzero(yields[part])
-            for n, values in zip(chosen, rock.table(elements[chosen]).astype(dtype), strict=True):
+        chosen = np.flatnonzero(yields)
+        for part in rock.chunks(len(chosen)):
+            tables = rock.table(elements[chosen[part]]).astype(dtype)
+            for n, values in zip(chosen[part], tables, strict=True):
                 rows[n] = numbers.setdefault(values.tobytes(), len(numbers))
                 if rows[n] == len(found):
                     found.append(values)
