@@ -149,7 +149,7 @@ def random_stresses(setup: Setup, seed: int, size: float = 2e6) -> dict[str, Flo
     """Padded stresses of the whole grid, smooth enough that some regions do not yield at all."""
     rng = np.random.default_rng(seed)
     shape = tuple(n + 4 for n in setup.grid.shape)
-    k, j, i = np.indices(shape)
+    _, j, i = np.indices(shape)
     where = size * np.exp(-(((i - 20) / 14) ** 2) - ((j - 6) / 9.0) ** 2)
     found = {name: where * rng.normal(size=shape) for name in STRESSES}
     if setup.ground.periodic:

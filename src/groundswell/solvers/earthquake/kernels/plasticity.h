@@ -17,11 +17,10 @@
 #include "materials.h"
 #include "seismology/kernels/drucker_prager.h"
 
-constexpr int TILE = 32;
-constexpr int COLUMN_ROWS = 8;    // of cells, a warp each
-constexpr int COLUMN_PLANES = 8;  // through which a warp walks
-constexpr int WARP_TILES = 32;    // whose flags a warp reads at once
-constexpr int BLOCK_WARPS = 8;
+// plasticity/rank.py sets TILE, cells of a tile, and the sizes of a block of threads: COLUMN_ROWS of
+// cells, a warp each, with COLUMN_PLANES through which a warp walks; BLOCK_WARPS warps, each of which
+// reads the flags of WARP_TILES tiles at once.
+
 // Tiles of a row; tile 0 has the ghost before cell 0.
 #define TILES ((NX + TILE - 1) / TILE + 1)
 

@@ -20,8 +20,10 @@ from groundswell.solvers.earthquake.plasticity.model import Plasticity
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.step_source import KERNELS, differences
 
-# As in kernels/plasticity.h
-TILE, COLUMN_ROWS, COLUMN_PLANES, BLOCK_WARPS, WARP_TILES = 32, 8, 8, 8, 32
+TILE = 32  # cells of a row for a warp, with a bit each in a word
+SIZES = {"COLUMN_ROWS": 8, "COLUMN_PLANES": 8, "BLOCK_WARPS": 8, "WARP_TILES": TILE}
+# Blocks of threads that fit on a multiprocessor, by bytes of a number, which limits registers.
+MIN_BLOCKS = {4: 4, 8: 2}
 BY_ROW, BY_CLASS, BY_CELL = range(3)
 
 Pair = tuple[HostArray, HostArray]  # cohesion times cosine, Pa, and sine of the friction angle
@@ -64,6 +66,9 @@ class RankPlasticity:
             "ATTENUATION": setup.ground.relaxation is not None,
             "FREE_SURFACE": setup.ground.free_surface and part.start[2] == 0,
             "STRENGTH": self._strength[0],
+            "TILE": TILE,
+            **SIZES,
+            "MIN_BLOCKS_PER_SM": MIN_BLOCKS[self._layout.itemsize],
         }
         remembered = float(self._cells.remembered(setup.dt))
         parameters = {**self._layout.parameters(), **differences(part), "REMEMBERED": remembered}
@@ -107,7 +112,8 @@ class RankPlasticity:
             return []
         (k, j, i), (end_k, end_j, end_i) = ends
         first_t, end_t = i // TILE + 1, (end_i - 1) // TILE + 2
-        groups = -(-(end_j - j) // COLUMN_ROWS) * -(-(end_k - k) // COLUMN_PLANES)
+        rows, planes = SIZES["COLUMN_ROWS"], SIZES["COLUMN_PLANES"]
+        groups = -(-(end_j - j) // rows) * -(-(end_k - k) // planes)
         blocks = (end_t - first_t) * groups
         where = {"first_t": first_t, "first_j": j, "first_k": k}
         where |= {"end_t": end_t, "end_j": end_j, "end_k": end_k, "blocks": blocks}
@@ -121,7 +127,7 @@ class RankPlasticity:
             "may_yield": self._may_yield,
             "initial": self._initial,
         }
-        extent = Blocks(blocks, TILE * COLUMN_ROWS)
+        extent = Blocks(blocks, TILE * rows)
         return [self._module.launch("find_yielding", extent, **arrays, **where)]
 
     def relax(self, stresses: Mapping[str, DeviceArray], box: Block) -> list[Launch]:
@@ -132,14 +138,15 @@ class RankPlasticity:
         where = dict(zip(names, (*box.start, *box.shape), strict=True))
         (nz, ny, nx), first = box.shape, box.start[2]
         tiles = (first + nx - 1) // TILE - first // TILE + 1
-        blocks = -(-(tiles * ny * nz) // (WARP_TILES * BLOCK_WARPS))
+        warps = SIZES["BLOCK_WARPS"]
+        blocks = -(-(tiles * ny * nz) // (SIZES["WARP_TILES"] * warps))
         arrays = {
             **stresses,
             "lost": self.lost.interior,
             "flags": self._flags,
             "initial": self._initial,
         }
-        extent = Blocks(blocks, TILE * BLOCK_WARPS)
+        extent = Blocks(blocks, TILE * warps)
         return [self._module.launch("relax_yielding", extent, **arrays, **where, blocks=blocks)]
 
 
