@@ -18,6 +18,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
@@ -375,6 +376,11 @@ class Earthquake(ExplicitSolver):
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.comm),
         }
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """What the run has found, on rank 0 after the files at its end have been written."""
+        return self.outputs.findings
 
     def snapshot(self, name: str) -> HostArray:
         """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""
