@@ -20,6 +20,11 @@ from groundswell.seismology.case.fault import (
     repeated_names,
 )
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
+from groundswell.seismology.case.plasticity import (
+    DruckerPragerSection,
+    strains_recorded,
+    unknown_materials,
+)
 
 
 class BoundarySection(Section):
@@ -35,7 +40,7 @@ class BoundarySection(Section):
 
 # --- output ---------------------------------------------------------------------------------------
 
-FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"]
+FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz", "plastic_strain"]
 
 
 class VolumeOutput(SurfaceOutput):
@@ -53,7 +58,10 @@ class EarthquakeOutput(SeismicOutput):
 
     recordable: ClassVar[Recordable] = Recordable(
         get_args(FieldName),
-        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf", "fault.nc"),
+        files=(
+            *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
+            *("fault.nc", "plastic_strain.nc"),
+        ),
     )
 
     shaking_map: Flag = True
@@ -101,11 +109,20 @@ class EarthquakeCase(SeismicCase):
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
+    plasticity: DruckerPragerSection | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Nothing that excites waves."""
+        """Nothing that excites waves, or the plastic strain of rock that does not yield."""
         yield from super().violations()
         yield from missing_excitation(self.source, self.fault)
+        if not self.plasticity:
+            yield from strains_recorded(self.output)
+
+    @field_validator("plasticity")
+    @classmethod
+    def _has_materials(cls, plasticity: DruckerPragerSection | None) -> DruckerPragerSection | None:
+        reject(unknown_materials(plasticity, None) if plasticity else ())
+        return plasticity
 
     @field_validator("fault")
     @classmethod

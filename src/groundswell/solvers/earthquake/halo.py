@@ -91,6 +91,17 @@ def stress_halo(setup: Setup, decomposition: Decomposition) -> list[GhostLayers]
     return [*layers, *records.items()]
 
 
+def unrelaxed_halo() -> list[GhostLayers]:
+    """Stresses that the yield condition reads, also in the ghosts before a block.
+
+    See kernels/plasticity.h.
+    """
+    return [
+        *((name, Ghosts((1, 1, 1), (0, 0, 0), corners=True)) for name in ("sxx", "syy", "szz")),
+        *((name, Ghosts((1, 1, 1), (1, 1, 1), corners=True)) for name in ("sxy", "sxz", "syz")),
+    ]
+
+
 def halo_fields(
     fields: Mapping[str, Field], layers: Sequence[GhostLayers], narrow: str | None
 ) -> list[GhostField]:

@@ -8,7 +8,8 @@ imaging at the free surface, and convolutional absorbing layers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
@@ -35,11 +37,13 @@ from groundswell.solvers.earthquake.halo import (
     decompose_grid,
     halo_fields,
     stress_halo,
+    unrelaxed_halo,
     velocity_halo,
 )
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
+from groundswell.solvers.earthquake.plasticity.rank import STRAIN, RankPlasticity
 from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
@@ -88,6 +92,7 @@ class Earthquake(ExplicitSolver):
         self.module = backend.compile(
             step_source(setup, self.part, self.layout, self.materials, self.layers)
         )
+        self.plasticity = self._plasticity()
         fields = {name: field.interior for name, field in self.fields.items()}
         where = (backend, self.comm, self.part)
         compliance = self.materials.arguments("compliance")
@@ -99,6 +104,15 @@ class Earthquake(ExplicitSolver):
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         positions = positions_in(self.part, ("x", "y", "depth"))
         self.finite_check = NonFiniteSearch(backend, velocities, self.time, positions)
+
+    def _plasticity(self) -> RankPlasticity | None:
+        """The yield of the rock, if it yields; its strain becomes a field."""
+        rock = self.setup.plasticity
+        if rock is None:
+            return None
+        found = RankPlasticity(self.setup, rock, self.backend, self.part, self.materials)
+        self.fields[STRAIN] = found.strain
+        return found
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -137,13 +151,29 @@ class Earthquake(ExplicitSolver):
             interior=self._update_velocity(interior, ticks),
         )
 
-    def update_stresses(self) -> list[Launch]:
-        """Launches that update the stresses and their halo."""
+    def update_stresses(self, *, yields: bool = True) -> list[Launch]:
+        """Launches that update the stresses and their halo.
+
+        Args:
+            yields: whether the rock yields, if it can.
+        """
         boundary, interior = self._boxes()
-        return self.exchanges[1].overlap_with(
+        update = self.exchanges[-1].overlap_with(
             boundary=self._update_stress(boundary),
             interior=self._update_stress(interior),
         )
+        if self.plasticity is None:
+            return update
+        stresses = self._pick(*STRESSES)
+        relax = partial(self.plasticity.relax, stresses)
+        return [
+            *update,
+            *(self.plasticity.find(stresses) if yields else []),
+            *self.exchanges[1].overlap_with(
+                boundary=[*chain(*map(relax, boundary))],
+                interior=[*chain(*map(relax, interior))],
+            ),
+        ]
 
     def _boxes(self) -> tuple[list[Block], list[Block]]:
         """The cells to update before an exchange, and those to update during it."""
@@ -248,14 +278,22 @@ class Earthquake(ExplicitSolver):
             "stress": self._update_stress(whole)[0],
         }
 
-    def _exchanges(self) -> tuple[HaloExchange, HaloExchange]:
-        """The exchanges of the velocities, and of the stresses with what outputs read."""
+    def _exchanges(self) -> tuple[HaloExchange, ...]:
+        """The exchanges of the velocities, and of the stresses with what outputs read.
+
+        Where the rock yields, the last one is of the stresses that the yield condition reads.
+        """
 
         def make(needed: Sequence[GhostLayers]) -> HaloExchange:
             fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
             return self.make_exchange(fields)
 
-        return make(velocity_halo()), make(stress_halo(self.setup, self.decomposition))
+        found = make(velocity_halo()), make(stress_halo(self.setup, self.decomposition))
+        if self.plasticity is None:
+            return found
+        # Exact values, so that ranks find the same cells to yield.
+        unrelaxed = halo_fields(self.fields, unrelaxed_halo(), None)
+        return *found, self.make_exchange(unrelaxed)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -302,11 +340,12 @@ class Earthquake(ExplicitSolver):
     def exchanged(self) -> tuple[object, ...]:
         """The layers of a step's exchanges, and what its kernels compute."""
         halo = stress_halo(self.setup, self.decomposition)
-        return self.layers.constants(), self.layers.parameters(), self.attenuated, halo
+        rock = self.plasticity is not None
+        return self.layers.constants(), self.layers.parameters(), self.attenuated, rock, halo
 
     def timed_step(self) -> list[Launch]:
         """The two updates of a step; they keep zero fields zero and do not advance the clock."""
-        return [*self.update_velocities(ticks=0), *self.update_stresses()]
+        return [*self.update_velocities(ticks=0), *self.update_stresses(yields=False)]
 
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
@@ -337,6 +376,11 @@ class Earthquake(ExplicitSolver):
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.comm),
         }
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """What the run has found, on rank 0 after the files at its end have been written."""
+        return self.outputs.findings
 
     def snapshot(self, name: str) -> HostArray:
         """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""

@@ -36,7 +36,7 @@ def step_source(
         "ABOVE": float(surface_weights(ground.free_surface)[0]),
         "BAND_BYTES": BAND_BYTES,
     }
-    parameters = {**layout.parameters(), **layers.parameters(), **_differences(part)}
+    parameters = {**layout.parameters(), **layers.parameters(), **differences(part)}
     parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}
     if setup.has_half_memory:
         parameters["MEMORY_UNIT"] = setup.memory_unit
@@ -51,7 +51,7 @@ def cells_in_bands(shape: Sequence[int], itemsize: int) -> Cells:
     return Cells(nx, ny, nz, band=-(-ny // bands))
 
 
-def _differences(part: Part) -> dict[str, Parameter]:
+def differences(part: Part) -> dict[str, Parameter]:
     """Spacing, weights of the differences and extent of the region along each axis."""
     found: dict[str, Parameter] = {}
     for axis, name in enumerate("XYZ"):
