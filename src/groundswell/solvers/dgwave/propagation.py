@@ -17,6 +17,7 @@ from groundswell.backends import Backend, Blocks, Launch, Module
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.solvers.dgwave import element_tables
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.fault_slip import FaultSlip
@@ -27,7 +28,6 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     pitch,
 )
 from groundswell.solvers.dgwave.kernel_source import kernel_source
-from groundswell.solvers.dgwave.recordable import PLASTIC_STRAIN
 from groundswell.solvers.dgwave.traces import Traces
 from groundswell.solvers.dgwave.yielding import Yielding
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -118,7 +118,7 @@ class Propagation:
     def fields(self) -> dict[str, DeviceArray]:
         """Views of the fields by name, (elements, nodes)."""
         found = {name: self.u[:, n] for n, name in enumerate(self._problem.equations.fields)}
-        return found | ({PLASTIC_STRAIN: self.yielding.strain} if self.yielding else {})
+        return found | ({STRAIN: self.yielding.strain} if self.yielding else {})
 
     # --- launches ---------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from groundswell.outputs.recording import RecordableField
+from groundswell.seismology.case.plasticity import STRAIN
 
-PLASTIC_STRAIN = "plastic_strain"
 _ALONG = {"vx": "x", "vy": "y", "vz": "z, down"}
 RECORDABLE = {
     "p": RecordableField("p", "Pa", "pressure"),
@@ -13,5 +13,5 @@ RECORDABLE = {
         f"s{axes}": RecordableField(f"s{axes}", "Pa", f"stress {axes}")
         for axes in ("xx", "yy", "zz", "yz", "xz", "xy")
     },
-    PLASTIC_STRAIN: RecordableField(PLASTIC_STRAIN, "1", "accumulated plastic strain"),
+    STRAIN: RecordableField(STRAIN, "1", "accumulated plastic strain"),
 }

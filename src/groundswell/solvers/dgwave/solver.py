@@ -16,6 +16,7 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import TimeSteppingSolver
@@ -23,7 +24,6 @@ from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
-from groundswell.solvers.dgwave.recordable import PLASTIC_STRAIN
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -168,7 +168,7 @@ class DgWave(TimeSteppingSolver):
 
     def _plastic_strain(self) -> dict[str, DistributedArray]:
         yielding = self.propagation.yielding
-        return {PLASTIC_STRAIN: self._distributed(yielding.strain)} if yielding else {}
+        return {STRAIN: self._distributed(yielding.strain)} if yielding else {}
 
     def _distributed(self, array: DeviceArray) -> DistributedArray:
         shape = (self.setup.geometry.count, *array.shape[1:])
@@ -177,7 +177,7 @@ class DgWave(TimeSteppingSolver):
 
     @property
     def findings(self) -> Sequence[Quantity]:
-        """What faults have done, on rank 0 after the files have been written."""
+        """See `Outputs.findings`; known once the files have been written."""
         return self.outputs.findings
 
     def describe_ranks(self) -> dict[str, object]:

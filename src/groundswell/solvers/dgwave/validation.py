@@ -12,7 +12,6 @@ from groundswell.solvers.dgwave.case import DgWaveCase, DgWaveOutput
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
-from groundswell.solvers.dgwave.recordable import PLASTIC_STRAIN
 
 LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
 FLUXES = {0.0: "central", 1.0: "Riemann"}
@@ -76,11 +75,6 @@ def require_fields(output: DgWaveOutput, fields: Sequence[str], equations: Equat
         recorded["volumes"] = output.volumes.fields
     for key, names in recorded.items():
         absent = [field for field in names if field not in fields]
-        if absent == [PLASTIC_STRAIN]:
-            raise InputError(
-                f"output.{key}.fields: rock that does not yield has no {PLASTIC_STRAIN}; add "
-                "[plasticity], or leave the field out"
-            )
         if absent:
             kind = "elastic" if equations.elastic else "acoustic"
             raise InputError(

@@ -197,6 +197,30 @@ def test_plastic_strain_is_recorded_as_other_fields_are(strain: Any) -> None:
         assert found == pytest.approx(float(final[name].values[tuple(node)]), rel=1e-9)
 
 
+@pytest.mark.parametrize("hills", [None, {"kind": "formula", "elevation": "30 * sin(x / 150)"}])
+def test_the_map_and_the_findings_are_those_of_the_field(strain: Any, hills: Any) -> None:
+    """Linear between the nodes of a face: no more than its nodes have, and none without strain."""
+    result = strain(topography=hills, source=[{**FORCE, "depth": 100}])
+    field, surface = result.fields, result.plastic_strain.plastic_strain
+    nodes = field.plastic_strain.values
+    findings = result.summary["findings"]
+    assert findings["largest_plastic_strain"] == pytest.approx(nodes.max(), rel=1e-12)
+    shares = np.array([1, 4, 1]) / 6  # of the nodes of a line, by Simpson's rule
+    weights = np.einsum("i,j,k->ijk", shares, shares, shares).ravel()
+    inside = (field.x.values.min(axis=1) >= 0) & (field.x.values.max(axis=1) <= 800)
+    assert nodes[~inside].max() == 0
+    volume = ((nodes > 0) @ weights).sum() * 200**3
+    assert findings["yielded_volume"] == pytest.approx(volume, rel=0.02 if hills else 1e-9)
+    assert surface.shape == (8, 8) and 0 < float(surface.max()) <= nodes.max()
+    if not hills:  # a point in the middle of four nodes of an element
+        place = (surface.x.values[3], surface.y.values[2], 0.0)
+        corners = [np.abs(field[axis].values - at) for axis, at in zip("xyz", place, strict=True)]
+        near = (corners[0] < 60) & (corners[1] < 60) & (corners[2] == 0)
+        own = near.sum(axis=1) == 4
+        assert float(surface[2, 3]) == pytest.approx(nodes[own][near[own]].mean(), rel=1e-9)
+    assert (result.folder / "plastic_strain.nc").exists()
+
+
 def test_memory_and_traffic_count_the_rock() -> None:
     linear, flat, curved = (
         setup(**content(plasticity=rock, topography=hills, receiver=[]))
@@ -229,6 +253,7 @@ def test_check_describes_the_rock() -> None:
 
 def test_strength_by_physical_volume(tmp_path: Path) -> None:
     from dgwave_rank_cases import MESH, VARIANTS
+
     from groundswell.solvers.dgwave.case import DgWaveCase
 
     case = VARIANTS["mesh"] | {

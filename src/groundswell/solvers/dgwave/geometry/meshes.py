@@ -139,6 +139,11 @@ class MeshGeometry(Geometry):
         return locate_surface(self.mesh, points)[1]
 
     @cached_property
+    def has_surface(self) -> bool:
+        """See `Geometry`."""
+        return len(top_faces(self.mesh)[0]) > 0
+
+    @cached_property
     def surface_axes(self) -> tuple[Floats, Floats]:
         """See `Geometry`: as many points per area as N x N on each face of the surface, on average.
 

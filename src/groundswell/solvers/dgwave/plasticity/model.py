@@ -11,12 +11,17 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.meshes.hexahedra import AXES
-from groundswell.seismology.case.plasticity import DruckerPragerSection, MaterialStrength
+from groundswell.seismology.case.plasticity import DruckerPragerSection
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.plasticity.drucker_prager import DruckerPrager, split
 from groundswell.seismology.plasticity.estimates import RockState, YieldEstimates
 from groundswell.seismology.plasticity.initial_stress import InitialStress
-from groundswell.seismology.plasticity.rock import RockPoints, strength_at
+from groundswell.seismology.plasticity.rock import (
+    RockPoints,
+    strength_at,
+    varies_sideways,
+    varies_with_medium,
+)
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.properties import SAMPLES
 from groundswell.spectral_elements.curl_form import element_nodes
@@ -87,12 +92,11 @@ class YieldingRock:
 
     @property
     def shares_rows(self) -> bool:
-        """Whether many elements have the same values: bricks with a uniform strength."""
-        sections: list[DruckerPragerSection | MaterialStrength] = [self.section]
-        sections += self.section.material
-        values = [v for each in sections for v in (each.cohesion, each.friction_angle)]
-        is_uniform = all(isinstance(value, float) for value in values)
-        return is_uniform and not self.elements.geometry.is_curved
+        """Whether many elements have the same values: bricks whose strength depends on depth."""
+        section = self.section
+        by_medium = self.elements.medium.varies and varies_with_medium(section)
+        by_depth = not (varies_sideways(section) or by_medium)
+        return by_depth and not self.elements.geometry.is_curved
 
     @property
     def nodes(self) -> int:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.recording import Recording, RecordingDomain
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.formats.seismograms import SeriesOptions
 from groundswell.seismology.sources.event import date_attributes, event_attributes
 from groundswell.seismology.sources.point_sources import SourceContext
@@ -22,7 +23,7 @@ from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.partition import Partition
 from groundswell.solvers.dgwave.plasticity.model import YieldingRock
-from groundswell.solvers.dgwave.recordable import PLASTIC_STRAIN, RECORDABLE
+from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.step_limit import StepLimit
 
@@ -105,7 +106,7 @@ class Setup:
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of the fields that can be recorded."""
-        return (*self.equations.fields, *([PLASTIC_STRAIN] if self.rock else []))
+        return (*self.equations.fields, *([STRAIN] if self.rock else []))
 
     @property
     def unknowns(self) -> int:
