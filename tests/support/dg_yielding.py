@@ -88,3 +88,49 @@ class YieldingBox:
         """Shear modulus at the nodes, (elements, nodes or 1), Pa."""
         m = self.box.material
         return (m.rho * m.vs**2).reshape(len(m.rho), -1)
+
+
+@dataclass(frozen=True)
+class ShearedColumn:
+    """S waves along depth in rock of a strength that varies: differences on fine staggered cells.
+
+    The surface is free, and the lower end is not reached.
+
+    Args:
+        rho, vs: density, kg/m^3, and speed, m/s.
+        time: relaxation time, s.
+        depth: of the lower end, m.
+        spacing: of the cells, m.
+    """
+
+    rho: float
+    vs: float
+    time: float
+    depth: float
+    spacing: float = 0.5
+
+    def advanced(
+        self, strength: Any, pulse: Any, duration: float
+    ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Depths and velocities, and depths and plastic strains, at the end.
+
+        Args:
+            strength: shear stress at which rock at depths yields, Pa.
+            pulse: velocity at depths, m/s, of a wave upwards at the start.
+        """
+        cells = round(self.depth / self.spacing)
+        edges = np.arange(cells + 1) * self.spacing
+        middles, bound = edges[1:] - self.spacing / 2, strength(edges)
+        steps = int(np.ceil(2 * duration * self.vs / self.spacing))
+        dt, mu = duration / steps, self.rho * self.vs**2
+        lost = 1 - np.exp(-dt / self.time)
+        v, s = pulse(middles), self.rho * self.vs * pulse(edges + self.vs * dt / 2)
+        strain = np.zeros(cells + 1)
+        for _ in range(steps):
+            s[0] = 0
+            v += dt / self.rho * np.diff(s) / self.spacing
+            s[1:-1] += dt * mu * np.diff(v) / self.spacing
+            over = lost * np.maximum(np.abs(s) - bound, 0)
+            s -= np.sign(s) * over
+            strain += over / (2 * mu)
+        return (middles, v), (edges, strain)
