@@ -164,8 +164,8 @@ class YieldingRock:
         """
         geometry = self.elements.geometry
         nodes = element_nodes(geometry.hexahedra, degree, elements)
-        inside = nodes + INWARD * (nodes.mean(axis=1, keepdims=True) - nodes)
-        places = geometry.below_surface(inside.reshape(-1, AXES)).reshape(nodes.shape)
+        places = geometry.below_surface(nodes.reshape(-1, AXES)).reshape(nodes.shape)
+        places += INWARD * (places.mean(axis=1, keepdims=True) - places)
         return dict(zip(("x", "y", "depth"), np.moveaxis(places, -1, 0), strict=True))
 
     def _strengths(

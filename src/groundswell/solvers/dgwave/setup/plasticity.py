@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from groundswell.arrays import Integers
 from groundswell.errors import InputError
-from groundswell.seismology.plasticity.initial_stress import InitialStress
+from groundswell.seismology.case.plasticity import DruckerPragerSection
+from groundswell.seismology.plasticity.initial_stress import InitialStress, Overburden
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
@@ -26,9 +29,16 @@ def build_rock(case: DgWaveCase, materials: Materials, absorbing: Integers) -> Y
         return None
     if not materials.statistics.vs_max:
         raise InputError("[plasticity]: the whole medium is fluid, which does not yield; remove it")
-    weight = overburden(elements.geometry, materials.statistics.average_rho)
-    initial, medium = InitialStress(section, weight), elements.medium
+    initial, medium = _initial_stress(section, materials), elements.medium
     if not isinstance(medium, VolumeMedia):
         return YieldingRock(section, initial, elements, absorbing)
     classes = medium.material_names, medium.numbers
     return YieldingRock(section, initial, elements, absorbing, *classes)
+
+
+def _initial_stress(section: DruckerPragerSection, materials: Materials) -> InitialStress:
+    """The stress before the waves; a tensor does not depend on the weight of the rock."""
+    if section.stress.tensor:
+        return InitialStress(section, Overburden(np.zeros(2), np.zeros(1)))
+    rho = materials.statistics.average_rho
+    return InitialStress(section, overburden(materials.elements.geometry, rho))
