@@ -17,7 +17,8 @@ from groundswell.solvers.earthquake.solver import STRESSES
 
 TOLERANCE = {"float32": 1e-6, "float64": 1e-14}  # of the largest stress, initial one included
 LARGEST = 3e7
-CPU = open_backend("cpu")
+CPU, EMULATED = open_backend("cpu"), EmulatedBackend()
+EMULATED.on_host = False  # blocks of threads are those of a GPU
 
 
 def check(setup: Any, backend: Backend, part: Part, seed: int, **options: Any) -> YieldingPart:
@@ -51,7 +52,7 @@ def test_yield_against_numpy(precision: str, sides: str, top: str) -> None:
 
 def test_yield_as_a_gpu_does_it() -> None:
     setup = small_setup()
-    whole = check(setup, EmulatedBackend(), Part.whole(setup.grid), 8)
+    whole = check(setup, EMULATED, Part.whole(setup.grid), 8)
     other = check(setup, CPU, Part.whole(setup.grid), 8)
     # The GPU fuses products and sums, the CPU does not.
     for name in STRESSES:
@@ -80,7 +81,7 @@ PARTS = [((0, 0, 0), (33, 6, 7)), ((33, 0, 0), (14, 6, 7)), ((0, 6, 0), (47, 11,
 
 
 @pytest.mark.parametrize(("start", "cells"), PARTS)
-@pytest.mark.parametrize("backend", [CPU, EmulatedBackend()], ids=["cpu", "emulated gpu"])
+@pytest.mark.parametrize("backend", [CPU, EMULATED], ids=["cpu", "emulated gpu"])
 def test_parts_yield_as_the_whole(start: Any, cells: Any, backend: Backend) -> None:
     """Bit for bit, from no other ghosts than those that ranks exchange."""
     setup = small_setup()
@@ -119,7 +120,7 @@ def test_boxes_together_relax_the_whole() -> None:
         assert np.array_equal(once.stresses[name], in_boxes.stresses[name])
 
 
-@pytest.mark.parametrize("backend", [CPU, EmulatedBackend()], ids=["cpu", "emulated gpu"])
+@pytest.mark.parametrize("backend", [CPU, EMULATED], ids=["cpu", "emulated gpu"])
 def test_what_has_yielded_leaves_no_trace(backend: Backend) -> None:
     """The next step with small stresses changes none of them, and no other value is touched."""
     setup = small_setup(plasticity={**ROCK, "cohesion": "20e6 + 0 * x"})
