@@ -125,6 +125,27 @@ def test_yield_limits_the_motion(tmp_path: Path) -> None:
     assert (np.diff(motion) < 0).all() and (np.diff(strain) > 0).all()
 
 
+def test_rock_yields_where_a_fault_stretches_it_and_slows_the_slip(tmp_path: Path) -> None:
+    tensor = dict.fromkeys(("xx", "yy", "zz"), -120e6) | {"xy": 70e6, "xz": 0.0, "yz": 0.0}
+    weak = {**ROCK, "cohesion": "12 MPa", "friction_angle": 30.0, "stress": {"tensor": tensor}}
+    weak["relaxation_time"] = 0.0
+    broken = {**WITH_FAULT, "fault": [{**FAULT, "stress": {"tensor": tensor}}]}
+    records = [{"fields": ["plastic_strain"], "what": ["final"], "file": "final.nc"}]
+    records[0]["where"] = {"kind": "all"}  # type: ignore[assignment]
+    elastic = gs.run(EarthquakeCase(**broken), folder=tmp_path / "a", quiet=True)
+    case = EarthquakeCase(**broken, plasticity=weak, output={"record": records})
+    found = gs.run(case, folder=tmp_path / "b", quiet=True)
+    assert found.fault.peak_rate.max() < 0.9 * elastic.fault.peak_rate.max()
+    strain = found.records["final.nc"].plastic_strain_final
+    away = strain.mean(("z", "x"))
+    assert float(away.sel(y=slice(400, 750)).sum()) > 0.9 * float(away.sum()) > 0
+    # South of a right-lateral fault, the rock moves west: it is stretched in the east.
+    south, north = (strain.sel(y=y, method="nearest").mean("z") for y in (525.0, 625.0))
+    for side, (stretched, pressed) in ((south, (700, 500)), (north, (500, 700))):
+        near = {x: float(np.abs(side.sel(x=slice(x - 200, x + 200))).sum()) for x in (500, 700)}
+        assert near[stretched] > 3 * near[pressed]
+
+
 def test_moments_do_not_yield(tmp_path: Path) -> None:
     """Rock without strength everywhere would undo the source; the cells around it keep it."""
     setup = prepare(EarthquakeCase(**{**GIVEN, "plasticity": ROCK}))
