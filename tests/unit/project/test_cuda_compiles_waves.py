@@ -29,6 +29,7 @@ from source_collector import (
 from variants import long_variants, short_and_long
 
 from groundswell.solvers.dgwave.recording.surface import surface_source
+from groundswell.solvers.earthquake.plasticity.rank import GPU_SIZES
 from groundswell.solvers.ultrasound.kwave.velocities import shift_source
 
 pytestmark = pytest.mark.each_value
@@ -68,7 +69,8 @@ def test_kernels_of_rock_that_yields(
     )
     [found] = (source for source in sources if source.path.name == "plasticity.h")
     for strength in {found.constants["STRENGTH"], 2}:
-        source = replace(found, constants={**found.constants, "STRENGTH": strength})
+        constants = {**found.constants, **GPU_SIZES, "STRENGTH": strength}
+        source = replace(found, constants=constants)
         check(source, precision, LIMITS)
 
 

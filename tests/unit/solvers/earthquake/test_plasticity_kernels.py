@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulated_backend import EmulatedBackend
-from yielding_rock import ROCK, YieldingPart, random_stresses, small_setup, yielded
+from yielding_rock import ROCK, YieldingPart, initial, random_stresses, small_setup, yielded
 
 from groundswell.backends import Backend, open_backend
 from groundswell.exchange.decomposition import Block
@@ -17,7 +17,8 @@ from groundswell.solvers.earthquake.solver import STRESSES
 
 TOLERANCE = {"float32": 1e-6, "float64": 1e-14}  # of the largest stress, initial one included
 LARGEST = 3e7
-CPU = open_backend("cpu")
+CPU, EMULATED = open_backend("cpu"), EmulatedBackend()
+EMULATED.on_host = False  # blocks of threads are those of a GPU
 
 
 def check(setup: Any, backend: Backend, part: Part, seed: int, **options: Any) -> YieldingPart:
@@ -51,7 +52,7 @@ def test_yield_against_numpy(precision: str, sides: str, top: str) -> None:
 
 def test_yield_as_a_gpu_does_it() -> None:
     setup = small_setup()
-    whole = check(setup, EmulatedBackend(), Part.whole(setup.grid), 8)
+    whole = check(setup, EMULATED, Part.whole(setup.grid), 8)
     other = check(setup, CPU, Part.whole(setup.grid), 8)
     # The GPU fuses products and sums, the CPU does not.
     for name in STRESSES:
@@ -80,7 +81,7 @@ PARTS = [((0, 0, 0), (33, 6, 7)), ((33, 0, 0), (14, 6, 7)), ((0, 6, 0), (47, 11,
 
 
 @pytest.mark.parametrize(("start", "cells"), PARTS)
-@pytest.mark.parametrize("backend", [CPU, EmulatedBackend()], ids=["cpu", "emulated gpu"])
+@pytest.mark.parametrize("backend", [CPU, EMULATED], ids=["cpu", "emulated gpu"])
 def test_parts_yield_as_the_whole(start: Any, cells: Any, backend: Backend) -> None:
     """Bit for bit, from no other ghosts than those that ranks exchange."""
     setup = small_setup()
@@ -119,7 +120,7 @@ def test_boxes_together_relax_the_whole() -> None:
         assert np.array_equal(once.stresses[name], in_boxes.stresses[name])
 
 
-@pytest.mark.parametrize("backend", [CPU, EmulatedBackend()], ids=["cpu", "emulated gpu"])
+@pytest.mark.parametrize("backend", [CPU, EMULATED], ids=["cpu", "emulated gpu"])
 def test_what_has_yielded_leaves_no_trace(backend: Backend) -> None:
     """The next step with small stresses changes none of them, and no other value is touched."""
     setup = small_setup(plasticity={**ROCK, "cohesion": "20e6 + 0 * x"})
@@ -173,3 +174,62 @@ def test_strength_by_depth_needs_no_field() -> None:
     for name in STRESSES:
         assert np.array_equal(found[0].stresses[name], found[1].stresses[name])
     assert found[0].rank._flags.any()
+
+
+# --- closed forms ---------------------------------------------------------------------------------
+
+
+def uniform(stress: dict[str, float], **rock: Any) -> YieldingPart:
+    """The whole of a periodic grid with a uniform stress, in rock with this strength."""
+    zeros = dict.fromkeys(("xx", "yy", "zz", "xy", "xz", "yz"), 0.0)
+    tensor = {**zeros, **dict.fromkeys(("xx", "yy", "zz"), -4e7)}
+    given = {**ROCK, "fluid_pressure": 0.0, "stress": {"tensor": tensor}, **rock}
+    setup = small_setup(boundary={"width": 3, "sides": "periodic"}, plasticity=given)
+    part = YieldingPart(setup, CPU, Part.whole(setup.grid))
+    for name, field in part.fields.items():
+        field.array[...] = stress.get(name, 0.0)
+    return part
+
+
+@pytest.mark.parametrize("component", ["sxy", "sxz", "syz"])
+@pytest.mark.parametrize("time", [0.0, 0.03])
+def test_simple_shear_at_a_constant_rate(component: str, time: float) -> None:
+    """In the end Y + mu rate dt e / (1 - e), to rounding, where all neighbours yield alike."""
+    part = uniform({}, cohesion=2e6, friction_angle=25.0, relaxation_time=time)
+    dt, field = part.setup.dt, part.fields[component].array
+    e, step = np.exp(-dt / time) if time else 0.0, 1e5
+    for _ in range(2000 if time else 200):
+        field += step
+        part.step()
+        field[...] = field[8, 8, 8]  # also in ghosts, layers and on the surface
+    angle = np.radians(25)
+    strength = 2e6 * np.cos(angle) + 4e7 * np.sin(angle)
+    assert field[8, 8, 8] == pytest.approx(strength + step * e / (1 - e), rel=1e-12)
+
+
+def test_triaxial_compression() -> None:
+    """Yield begins at the axial stress of (s1 - s3) / sqrt(3) = c cos(phi) + p sin(phi)."""
+    c, phi = 2e6, np.radians(30)
+    excess = (c * np.cos(phi) + 4e7 * np.sin(phi)) / (1 / np.sqrt(3) - np.sin(phi) / 3)
+    for factor, yields in ((1 - 1e-9, False), (1 + 1e-9, True)):
+        part = uniform({"szz": -factor * excess}, cohesion=c, friction_angle=30.0)
+        part.step()
+        assert part.rank._flags.any() == yields
+
+
+def test_no_deviator_of_the_whole_stress_grows() -> None:
+    """So that yield takes energy: of each value, with the initial stress of its place."""
+    setup = small_setup(boundary={"width": 3, "sides": "periodic"})
+    whole, part = random_stresses(setup, 16, 3e7), YieldingPart(setup, CPU, Part.whole(setup.grid))
+    part.fill(whole)
+    part.step()
+    inside = setup.grid.region_slices
+    k = np.arange(setup.grid.region[2])[:, None, None]
+    for name in ("sxy", "sxz", "syz"):
+        depth = (k + (0.0 if "z" in name else 0.5)) * setup.grid.spacing[2]
+        before, after = (
+            np.abs(s[inside] + initial(depth)[name])
+            for s in (part.of(whole[name]), part.stresses[name])
+        )
+        # on the free surface nothing changes, as the stress is 0
+        assert (after <= before * (1 + 1e-12)).all() and (after < 0.99 * before).any()

@@ -17,9 +17,9 @@
 #include "materials.h"
 #include "seismology/kernels/drucker_prager.h"
 
-// plasticity/rank.py sets TILE, cells of a tile, and the sizes of a block of threads: COLUMN_ROWS of
-// cells, a warp each, with COLUMN_PLANES through which a warp walks; BLOCK_WARPS warps, each of which
-// reads the flags of WARP_TILES tiles at once.
+// plasticity/rank.py sets TILE, cells of a tile, and the sizes of blocks of threads: of BLOCK_TILES
+// tiles in BLOCK_ROWS rows, a warp each, and BLOCK_PLANES planes, or of BLOCK_WARPS warps, each of
+// which reads the flags of WARP_TILES tiles at once.
 
 // Tiles of a row; tile 0 has the ghost before cell 0.
 #define TILES ((NX + TILE - 1) / TILE + 1)
@@ -131,21 +131,42 @@ struct Search {
   }
 };
 
+// Tiles, rows and planes from the first up to the ends.
+struct TileBox {
+  int t, j, k, end_t, end_j, end_k;
+};
+
+INLINE int least(int a, int b) { return a < b ? a : b; }
+// The part of a box for a block of threads.
+INLINE TileBox block_of(const TileBox& box, index_t e) {
+  const int across = (box.end_t - box.t + BLOCK_TILES - 1) / BLOCK_TILES,
+            rows = (box.end_j - box.j + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  const int t = box.t + static_cast<int>(e % across) * BLOCK_TILES,
+            j = box.j + static_cast<int>(e / across % rows) * BLOCK_ROWS,
+            k = box.k + static_cast<int>(e / across / rows) * BLOCK_PLANES;
+  return {t,
+          j,
+          k,
+          least(t + BLOCK_TILES, box.end_t),
+          least(j + BLOCK_ROWS, box.end_j),
+          least(k + BLOCK_PLANES, box.end_k)};
+}
+
 #ifdef __CUDACC__
 
 // A warp walks through the planes of a column of tiles. It loads the stresses of the next plane
 // before it needs them, and keeps the sums that the plane shares with the one above.
-INLINE void search_column(const Search& all, int t, int j, int k, int last_k) {
+INLINE void search_column(const Search& all, int t, int j, int k, int end_k) {
   const int lane = threadIdx.x % TILE, i = first_of(t) + lane;
   const bool inside = i >= -1 && i < NX;
   index_t c = cell_at(i, j, k), tile = tile_at(t, j, k);
   Around next = inside ? around(all.s, c) : Around{};
   Sums above = inside ? sums_above(all.s, c) : Sums{};
-  for (; k < last_k; ++k, c += STEP_Z, tile += static_cast<index_t>(NY + 1) * TILES) {
+  for (; k < end_k; ++k, c += STEP_Z, tile += static_cast<index_t>(NY + 1) * TILES) {
     const Around now = next;
     const Mask may = all.may_yield[tile];
     const Flag before = all.flags[tile];
-    if (inside && k + 1 < last_k) next = around(all.s, c + STEP_Z);
+    if (inside && k + 1 < end_k) next = around(all.s, c + STEP_Z);
     const Loss loss = may >> lane & 1 ? all.evaluate(now, above, c, k) : Loss{};
     above = sums_below(now);
     const bool yields = __ballot_sync(~0u, loss.part != 0) != 0;
@@ -157,46 +178,66 @@ INLINE void search_column(const Search& all, int t, int j, int k, int last_k) {
   }
 }
 
-#else
-
-struct TileLoss {
-  Loss of[TILE];
-};
-
-INLINE bool search_tile(const Search& all, TileLoss& loss, int begin, int end, index_t c, int k,
-                        Mask may) {
-  Mask yields = 0;
-  for (int n = begin; n < end; ++n) {
-    const index_t at = c + n;
-    const Loss found = all.evaluate(around(all.s, at), sums_above(all.s, at), at, k);
-    const bool can = may >> n & 1;
-    loss.of[n] = {can ? found.part : REAL(0), can ? found.stress : REAL(0)};
-    yields |= loss.of[n].part != 0;
+INLINE void search_block(const Search& all, const TileBox& box) {
+  FOR_WARPS(w, BLOCK_ROWS) {
+    if (box.j + w < box.end_j) search_column(all, box.t, box.j + w, box.k, box.end_k);
   }
-  return yields != 0;
 }
 
-inline void search_column(const Search& all, int t, int j, int k, int last_k) {
+#else
+
+// The losses of a tile. Vector loops call functions without local arrays.
+struct TileLoss {
+  real part[TILE], stress[TILE];
+
+  METHOD void set(int n, const Loss& loss, bool can) {
+    part[n] = can ? loss.part : REAL(0);
+    stress[n] = can ? loss.stress : REAL(0);
+  }
+  METHOD bool any(int begin, int end) const {
+    int found = 0;
+    for (int n = begin; n < end; ++n) found |= part[n] != 0;
+    return found != 0;
+  }
+};
+
+INLINE void search_cell(const Search& all, TileLoss& loss, int n, index_t c, int k, Mask may) {
+  loss.set(n, all.evaluate(around(all.s, c), sums_above(all.s, c), c, k), may >> n & 1);
+}
+
+__attribute__((noinline)) void search_cells(const Search& all, TileLoss& loss, int begin, int end,
+                                            index_t c, int k, Mask may) {
+  PRAGMA(omp simd)
+  for (int n = begin; n < end; ++n) search_cell(all, loss, n, c + n, k, may);
+}
+
+inline void search_tile(const Search& all, int t, int j, int k) {
   const int first = first_of(t), begin = first < -1 ? -1 - first : 0,
             end = NX - first < TILE ? static_cast<int>(NX) - first : TILE;
-  for (; k < last_k; ++k) {
-    const index_t tile = tile_at(t, j, k), c = cell_at(first, j, k);
-    const Mask may = all.may_yield[tile];
-    TileLoss loss;
-    const bool yields = may && search_tile(all, loss, begin, end, c, k, may);
-    if (!yields && !all.flags[tile]) continue;
-    for (int n = begin; n < end; ++n) {
-      all.lost[c + n] = yields ? loss.of[n].part : REAL(0);
-      if (yields) all.strain_by(loss.of[n], c + n, first + n >= 0 && j >= 0 && k >= 0);
-    }
-    all.flags[tile] = yields;
+  const index_t tile = tile_at(t, j, k), c = cell_at(first, j, k);
+  const Mask may = all.may_yield[tile];
+  TileLoss loss;
+  if (may) search_cells(all, loss, begin, end, c, k, may);
+  const bool yields = may && loss.any(begin, end);
+  if (!yields && !all.flags[tile]) return;
+  for (int n = begin; n < end; ++n) {
+    all.lost[c + n] = yields ? loss.part[n] : REAL(0);
+    const bool own = yields && first + n >= 0 && j >= 0 && k >= 0;
+    all.strain_by({loss.part[n], loss.stress[n]}, c + n, own);
   }
+  all.flags[tile] = yields;
+}
+
+inline void search_block(const Search& all, const TileBox& box) {
+  const FlushDenormals flush;
+  for (int k = box.k; k < box.end_k; ++k)
+    for (int j = box.j; j < box.end_j; ++j)
+      for (int t = box.t; t < box.end_t; ++t) search_tile(all, t, j, k);
 }
 
 #endif
 
-// Tiles from `first_t`, rows from `first_j` and planes from `first_k` up to the ends, in columns of
-// COLUMN_ROWS rows and COLUMN_PLANES planes, a block each.
+// Tiles from `first_t`, rows from `first_j` and planes from `first_k` up to the ends.
 KERNEL find_yielding(real* lost, real* strain, Flag* flags, const Mask* RESTRICT may_yield,
                      const real* RESTRICT sxx, const real* RESTRICT syy, const real* RESTRICT szz,
                      const real* RESTRICT sxy, const real* RESTRICT sxz, const real* RESTRICT syz,
@@ -213,16 +254,10 @@ KERNEL find_yielding(real* lost, real* strain, Flag* flags, const Mask* RESTRICT
                    lost,
                    strain,
                    flags};
-  const index_t tiles = end_t - first_t, groups = (end_j - first_j + COLUMN_ROWS - 1) / COLUMN_ROWS;
-  FOR_BLOCKS(e, blocks) {
-    const int t = static_cast<int>(first_t + e % tiles);
-    const int j = static_cast<int>(first_j + e / tiles % groups * COLUMN_ROWS);
-    const int k = static_cast<int>(first_k + e / (tiles * groups) * COLUMN_PLANES);
-    const int last = static_cast<int>(k + COLUMN_PLANES < end_k ? k + COLUMN_PLANES : end_k);
-    FOR_WARPS(w, COLUMN_ROWS) {
-      if (j + w < end_j) search_column(all, t, j + w, k, last);
-    }
-  }
+  const TileBox whole{static_cast<int>(first_t), static_cast<int>(first_j),
+                      static_cast<int>(first_k), static_cast<int>(end_t),
+                      static_cast<int>(end_j),   static_cast<int>(end_k)};
+  FOR_BLOCKS(e, blocks) { search_block(all, block_of(whole, e)); }
 }
 
 // --- relaxation -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -15,13 +16,16 @@ from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.case.plasticity import STRAIN as STRAIN
 from groundswell.simulation.material_classes import ClassTable
+from groundswell.solvers.earthquake import step_source
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.model import Plasticity
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.step_source import KERNELS, differences
 
 TILE = 32  # cells of a row for a warp, with a bit each in a word
-SIZES = {"COLUMN_ROWS": 8, "COLUMN_PLANES": 8, "BLOCK_WARPS": 8, "WARP_TILES": TILE}
+# Of blocks: columns through which a GPU's warps walk, whole rows on a CPU.
+GPU_SIZES = {"BLOCK_TILES": 1, "BLOCK_ROWS": 8, "BLOCK_PLANES": 8}
+CPU_SIZES = {"BLOCK_TILES": 1 << 20, "BLOCK_ROWS": 8, "BLOCK_PLANES": 1}
+BLOCK_WARPS, WARP_TILES = 8, TILE
 # Blocks of threads that fit on a multiprocessor, by bytes of a number, which limits registers.
 MIN_BLOCKS = {4: 4, 8: 2}
 BY_ROW, BY_CLASS, BY_CELL = range(3)
@@ -57,6 +61,10 @@ class RankPlasticity:
         self._initial = backend.to_device(rows.astype(setup.dtype))
         self._module = backend.compile(self._source(plasticity))
 
+    @property
+    def _sizes(self) -> dict[str, int]:
+        return CPU_SIZES if self._backend.on_host else GPU_SIZES
+
     def _source(self, plasticity: Plasticity) -> Source:
         setup, part = self._setup, self._part
         constants: dict[str, Constant] = {
@@ -67,13 +75,19 @@ class RankPlasticity:
             "FREE_SURFACE": setup.ground.free_surface and part.start[2] == 0,
             "STRENGTH": self._strength[0],
             "TILE": TILE,
-            **SIZES,
+            **self._sizes,
+            "BLOCK_WARPS": BLOCK_WARPS,
+            "WARP_TILES": WARP_TILES,
             "MIN_BLOCKS_PER_SM": MIN_BLOCKS[self._layout.itemsize],
         }
         remembered = float(self._cells.remembered(setup.dt))
-        parameters = {**self._layout.parameters(), **differences(part), "REMEMBERED": remembered}
+        parameters = {
+            **self._layout.parameters(),
+            **step_source.differences(part),
+            "REMEMBERED": remembered,
+        }
         generic = self._layout.is_short_run(setup.steps)
-        return Source(KERNELS / "plasticity.h", constants, parameters, generic=generic)
+        return Source(step_source.KERNELS / "plasticity.h", constants, parameters, generic=generic)
 
     @cached_property
     def _strength(self) -> tuple[int, dict[str, DeviceArray]]:
@@ -112,9 +126,9 @@ class RankPlasticity:
             return []
         (k, j, i), (end_k, end_j, end_i) = ends
         first_t, end_t = i // TILE + 1, (end_i - 1) // TILE + 2
-        rows, planes = SIZES["COLUMN_ROWS"], SIZES["COLUMN_PLANES"]
-        groups = -(-(end_j - j) // rows) * -(-(end_k - k) // planes)
-        blocks = (end_t - first_t) * groups
+        extents = (end_t - first_t, end_j - j, end_k - k)
+        sizes = zip(extents, self._sizes.values(), strict=True)
+        blocks = prod(-(-extent // size) for extent, size in sizes)
         where = {"first_t": first_t, "first_j": j, "first_k": k}
         where |= {"end_t": end_t, "end_j": end_j, "end_k": end_k, "blocks": blocks}
         arrays = {
@@ -127,7 +141,7 @@ class RankPlasticity:
             "may_yield": self._may_yield,
             "initial": self._initial,
         }
-        extent = Blocks(blocks, TILE * rows)
+        extent = Blocks(blocks, TILE * self._sizes["BLOCK_ROWS"])
         return [self._module.launch("find_yielding", extent, **arrays, **where)]
 
     def relax(self, stresses: Mapping[str, DeviceArray], box: Block) -> list[Launch]:
@@ -138,15 +152,14 @@ class RankPlasticity:
         where = dict(zip(names, (*box.start, *box.shape), strict=True))
         (nz, ny, nx), first = box.shape, box.start[2]
         tiles = (first + nx - 1) // TILE - first // TILE + 1
-        warps = SIZES["BLOCK_WARPS"]
-        blocks = -(-(tiles * ny * nz) // (SIZES["WARP_TILES"] * warps))
+        blocks = -(-(tiles * ny * nz) // (WARP_TILES * BLOCK_WARPS))
         arrays = {
             **stresses,
             "lost": self.lost.interior,
             "flags": self._flags,
             "initial": self._initial,
         }
-        extent = Blocks(blocks, TILE * warps)
+        extent = Blocks(blocks, TILE * BLOCK_WARPS)
         return [self._module.launch("relax_yielding", extent, **arrays, **where, blocks=blocks)]
 
 

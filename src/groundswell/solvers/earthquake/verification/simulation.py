@@ -36,7 +36,9 @@ def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Ea
 def without_layers(setup: Setup) -> Setup:
     """The same set-up on its region alone."""
     ground = replace(setup.ground, grid=Grid(setup.grid.region, setup.grid.spacing))
-    return replace(setup, ground=ground, absorption=replace(setup.absorption, ground=ground))
+    rock = replace(setup.plasticity, ground=ground) if setup.plasticity else None
+    absorption = replace(setup.absorption, ground=ground)
+    return replace(setup, ground=ground, absorption=absorption, plasticity=rock)
 
 
 def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:
