@@ -7,6 +7,7 @@ shear modulus times this strain.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -163,7 +164,8 @@ def _corners(curve: ModulusCurve, count: int, largest: float) -> tuple[Floats, F
     samples, above = np.geomspace(SMALLEST * largest, largest, SAMPLES), 1.005
     for _ in range(ITERATIONS):
         first = _strain_at(curve, samples, 1 / above)
-        strain = np.tan(np.linspace(*np.arctan(np.sqrt([first, largest])), count)) ** 2
+        low, high = np.arctan(np.sqrt([first, largest]))
+        strain = np.tan(np.linspace(low, high, count)) ** 2
         stress = strain * curve.ratio(strain)
         chords = np.interp(samples, [0, *strain], [0, *stress])
         share = (chords / (samples * curve.ratio(samples)))[samples > first].min(initial=1.0)
@@ -180,12 +182,13 @@ def _concave(strain: Floats, stress: Floats) -> Floats:
     """The lowest concave function, which never falls, above values at strains."""
     corners: list[tuple[float, float]] = [(0.0, 0.0)]
     for x, y in zip(strain, np.maximum.accumulate(stress), strict=True):
-        while len(corners) > 1 and _rises(*corners[-2:], (x, y)):
+        while len(corners) > 1 and _rises([*corners[-2:], (x, y)]):
             corners.pop()
         corners.append((float(x), float(y)))
     return np.asarray(np.interp(strain, *np.transpose(corners)))
 
 
-def _rises(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    """Whether the slope from b to c is larger than that from a to b."""
+def _rises(points: Sequence[tuple[float, float]]) -> bool:
+    """Whether the slope from the second of three points to the third is larger than before."""
+    a, b, c = points
     return (c[1] - b[1]) * (b[0] - a[0]) > (b[1] - a[1]) * (c[0] - b[0])
