@@ -20,6 +20,7 @@ from groundswell.seismology.case.fault import (
     repeated_names,
 )
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
+from groundswell.seismology.case.soil import IwanSection
 
 
 class BoundarySection(Section):
@@ -101,6 +102,7 @@ class EarthquakeCase(SeismicCase):
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
+    plasticity: IwanSection | None = None
 
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves."""

@@ -59,7 +59,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
         InputError: the grid is too small for this number of ranks, or they would cut a fault.
     """
     decomposition = decompose_grid(setup, ranks)
-    layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
+    layers = [*velocity_halo(setup.ground.soil), *stress_halo(setup, decomposition)]
     size = np.dtype(setup.dtype).itemsize
     parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
     memory = [device_bytes(setup, part) for part in parts]

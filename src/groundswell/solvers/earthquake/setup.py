@@ -35,6 +35,9 @@ from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.memory_unit import memory_unit
 from groundswell.solvers.earthquake.recordable import RECORDABLE, recordable_domain
+from groundswell.solvers.earthquake.soil.build import build_soil
+from groundswell.solvers.earthquake.soil.layer import SoilLayer
+from groundswell.solvers.earthquake.soil.model import SoilModel
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
 SAFETY = 0.97  # automatic time step over the stability limit
@@ -53,6 +56,7 @@ class Setup:
         time_axis: the times of all steps.
         absorption: the absorbing layers.
         faults: the faults that break by themselves.
+        soil: soft soil that yields.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -66,6 +70,7 @@ class Setup:
     time_axis: TimeAxis
     absorption: Absorption
     faults: tuple[Fault, ...] = ()
+    soil: SoilModel | None = None
 
     @property
     def grid(self) -> Grid:
@@ -148,7 +153,8 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     axis = TimeAxis.of(survey.sources, step.dt, step.stride, case.time.duration)
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
-    setup = Setup(case, geography, ground, stable, step, survey, axis, absorption, faults)
+    soil = build_soil(case.plasticity, ground, faults)
+    setup = Setup(case, geography, ground, stable, step, survey, axis, absorption, faults, soil)
     _validate(setup)
     return setup
 
@@ -172,6 +178,7 @@ def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Groun
         statistics,
         fit_case(case.attenuation, statistics),
         float(getattr(case.attenuation, "reference", 1.0)),
+        SoilLayer.of(case.plasticity, grid, medium) if case.plasticity else None,
     )
 
 

@@ -42,6 +42,8 @@ from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.soil.ranks import rows_of_soil
+from groundswell.solvers.earthquake.soil_yield import STRAIN, SoilYield
 from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 from groundswell.solvers.earthquake.step_source import cells_in_bands, step_source
@@ -88,6 +90,7 @@ class Earthquake(ExplicitSolver):
         self.module = backend.compile(
             step_source(setup, self.part, self.layout, self.materials, self.layers)
         )
+        self.soil = self._soil()
         fields = {name: field.interior for name, field in self.fields.items()}
         where = (backend, self.comm, self.part)
         compliance = self.materials.arguments("compliance")
@@ -99,6 +102,13 @@ class Earthquake(ExplicitSolver):
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         positions = positions_in(self.part, ("x", "y", "depth"))
         self.finite_check = NonFiniteSearch(backend, velocities, self.time, positions)
+
+    def _soil(self) -> SoilYield | None:
+        if self.setup.soil is None:
+            return None
+        soil = SoilYield(self.setup, self.backend, self.part, self.materials)
+        self.fields[STRAIN] = soil.strain
+        return soil
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -122,6 +132,7 @@ class Earthquake(ExplicitSolver):
             *self._forces,
             *self.update_velocities(),
             *concurrently(self._mirror_velocity(), self._moments),
+            *self._yield(),
             *self.update_stresses(),
         ]
 
@@ -144,6 +155,13 @@ class Earthquake(ExplicitSolver):
             boundary=self._update_stress(boundary),
             interior=self._update_stress(interior),
         )
+
+    def _yield(self) -> list[Launch]:
+        """Launches that advance soft soil and exchange its plastic strains."""
+        if self.soil is None:
+            return []
+        yielding = self.soil.advance(self._pick(*VELOCITIES))
+        return self.exchanges[2].overlap_with(boundary=yielding, interior=[])
 
     def _boxes(self) -> tuple[list[Block], list[Block]]:
         """The cells to update before an exchange, and those to update during it."""
@@ -180,8 +198,12 @@ class Earthquake(ExplicitSolver):
                 self._in_box("update_stress", box, {**fields, **layers}),
                 *self._correct("correct_stress", box, fields),
                 *self.faults.release(fields, box),
+                *self._release_soil(box),
             )
         ]
+
+    def _release_soil(self, box: Block) -> list[Launch]:
+        return self.soil.release(self._pick(*STRESSES), box) if self.soil else []
 
     def _correct(self, kernel: str, box: Block, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         """The launch that corrects differences in a box at boundaries of fluids, if any."""
@@ -248,14 +270,19 @@ class Earthquake(ExplicitSolver):
             "stress": self._update_stress(whole)[0],
         }
 
-    def _exchanges(self) -> tuple[HaloExchange, HaloExchange]:
-        """The exchanges of the velocities, and of the stresses with what outputs read."""
+    def _exchanges(self) -> tuple[HaloExchange, ...]:
+        """The exchanges of velocities, of stresses with what outputs read, and of soft soil."""
 
         def make(needed: Sequence[GhostLayers]) -> HaloExchange:
             fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
             return self.make_exchange(fields)
 
-        return make(velocity_halo()), make(stress_halo(self.setup, self.decomposition))
+        layer = self.setup.ground.soil
+        exchanges = make(velocity_halo(layer)), make(stress_halo(self.setup, self.decomposition))
+        if self.soil is None or layer is None:
+            return exchanges
+        rows = rows_of_soil(self.decomposition, layer)
+        return *exchanges, self.make_exchange(self.soil.ghost_fields(), rows)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -334,6 +361,7 @@ class Earthquake(ExplicitSolver):
                 state[f"surface/{name}"] = surface_array(memory, shape, part.start[1::-1])
         return {
             **state,
+            **(self.soil.state() if self.soil else {}),
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.comm),
         }

@@ -35,8 +35,11 @@ def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Ea
 
 def without_layers(setup: Setup) -> Setup:
     """The same set-up on its region alone."""
-    ground = replace(setup.ground, grid=Grid(setup.grid.region, setup.grid.spacing))
-    return replace(setup, ground=ground, absorption=replace(setup.absorption, ground=ground))
+    grid, layer = Grid(setup.grid.region, setup.grid.spacing), setup.ground.soil
+    ground = replace(setup.ground, grid=grid, soil=replace(layer, grid=grid) if layer else None)
+    soil = replace(setup.soil, ground=ground) if setup.soil else None
+    absorption = replace(setup.absorption, ground=ground)
+    return replace(setup, ground=ground, absorption=absorption, soil=soil)
 
 
 def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:
