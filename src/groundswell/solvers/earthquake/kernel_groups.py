@@ -8,7 +8,8 @@ from __future__ import annotations
 from groundswell.simulation.kernel_groups import RECORDING
 
 SURFACE, SEA_FLOOR, SOURCES = "free surface", "sea floor", "sources"
-FAULTS, YIELD = "faults", "yield"
+FAULTS = "faults"
+PLASTICITY = "plasticity"
 
 KERNEL_GROUPS = {
     "update_velocity": "velocity",
@@ -21,7 +22,7 @@ KERNEL_GROUPS = {
     "inject_moments": SOURCES,
     **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
     **dict.fromkeys(("release", "release_surface"), FAULTS),
-    **dict.fromkeys(("yield_soil", "release_soil"), YIELD),
+    **dict.fromkeys(("yield_soil", "release_soil"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
 }
