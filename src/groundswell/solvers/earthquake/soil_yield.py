@@ -9,7 +9,6 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Reals
 from groundswell.backends import Backend, Cells, Launch, Source
-from groundswell.backends.base import ROW_ALIGNMENT
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.grids.cartesian import Field, Layout, Part
@@ -23,6 +22,7 @@ from groundswell.solvers.earthquake.step_source import KERNELS, common_constants
 
 STRAIN = "plastic_strain"
 COMPONENTS = ("xx", "yy", "xy", "xz", "yz")
+LANES = 32  # of a warp, whose cells are whole cache lines
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class SoilBlock:
 
     Args:
         block: its cells in the part, (z, y, x).
-        start: first cell along x of rows of elements, so that they begin with a cache line.
-        row: their length.
+        start: first cell along x of rows of elements, a multiple of LANES.
+        row: their length, another one.
     """
 
     block: Block
@@ -40,11 +40,11 @@ class SoilBlock:
     row: int
 
     @classmethod
-    def of(cls, soil: SoilModel, part: Part, itemsize: int) -> SoilBlock:
+    def of(cls, soil: SoilModel, part: Part) -> SoilBlock:
         """The soil in a part."""
-        block, line = soil.layer.block(part), ROW_ALIGNMENT // itemsize
-        start = block.start[2] // line * line
-        row = -(-(block.start[2] + block.shape[2] - start) // line) * line
+        block = soil.layer.block(part)
+        start = block.start[2] // LANES * LANES
+        row = -(-(block.start[2] + block.shape[2] - start) // LANES) * LANES
         return cls(block, start, row)
 
     @property
@@ -89,7 +89,7 @@ class SoilYield:
         assert setup.soil is not None
         self._setup, self._soil, self._backend, self._part = setup, setup.soil, backend, part
         self._layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
-        self._where = SoilBlock.of(setup.soil, part, self._layout.itemsize)
+        self._where = SoilBlock.of(setup.soil, part)
         self.strain = Field(backend, self._layout, setup.dtype)
         nx, ny, _ = part.cells
         thin = Layout((nx, ny, self._where.rows), self._layout.itemsize)

@@ -57,41 +57,47 @@ struct Velocities {
   template <Axis A> METHOD const real* along() const { return A == X ? x : A == Y ? y : z; }
 };
 
-// Difference along z at the upper face of a cell in row k. Values above a free surface are those
-// of mirror_velocity (surface.h), which other ranks have not computed in this rank's ghosts.
-template <Axis A> INLINE real down(const Velocities& v, index_t c, int k) {
+// Where the upper faces of a row are: on a free surface, one row below it, or deeper.
+enum { SURFACE, SECOND, DEEPER };
+
+// Difference along z at an upper face. Values above a free surface are those of mirror_velocity
+// (surface.h), which other ranks have not computed in this rank's ghosts.
+template <int DEPTH, Axis A> INLINE real down(const Velocities& v, index_t c) {
   const real* f = v.along<A>() + c;
-  if (!(FREE_SURFACE && k == 1)) return backward<Z>(f);
+  if (DEPTH == DEEPER) return backward<Z>(f);
   const index_t top = c - STEP_Z;
   const real slope = (v.z[top] - v.z[top - step_along<A>()]) / (A == X ? HX : HY);
   const real above = f[-STEP_Z] + SHEAR_REACH * HZ * slope;
   return difference<Z>(above, f[-STEP_Z], f[0], f[STEP_Z]);
 }
 
-// A quarter of the rate of shear stress at an edge of a linear cell.
-template <Axis A, Axis B>
-INLINE real edge_rate(const Velocities& v, const Modulus& soft, index_t c, int k) {
-  if (B == Z && FREE_SURFACE && k == 0) return REAL(0);
-  const real first = B == Z ? down<A>(v, c, k) : backward<B>(v.along<A>() + c);
+// A quarter of the rate of shear stress at an edge in linear rock.
+template <int DEPTH, Axis A, Axis B>
+INLINE real edge_rate(const Velocities& v, const Modulus& soft, index_t c) {
+  if (B == Z && DEPTH == SURFACE) return REAL(0);
+  const real first = B == Z ? down<DEPTH, A>(v, c) : backward<B>(v.along<A>() + c);
   return RECIPROCAL((sum_around<A, B>(soft, c))) * (first + backward<A>(v.along<B>() + c));
 }
 
 // Mean over the four edges of a cell.
-template <Axis A, Axis B>
-INLINE real shear_rate(const Velocities& v, const Modulus& soft, index_t c, int k) {
+template <int DEPTH, Axis A, Axis B>
+INLINE real shear_rate(const Velocities& v, const Modulus& soft, index_t c) {
+  constexpr int NEXT = B == Z && DEPTH < DEEPER ? DEPTH + 1 : DEPTH;
   const index_t a = step_along<A>(), b = step_along<B>();
-  const int next = k + (B == Z);
-  return (edge_rate<A, B>(v, soft, c, k) + edge_rate<A, B>(v, soft, c + a, k)) +
-         (edge_rate<A, B>(v, soft, c + b, next) + edge_rate<A, B>(v, soft, c + a + b, next));
+  return (edge_rate<DEPTH, A, B>(v, soft, c) + edge_rate<DEPTH, A, B>(v, soft, c + a)) +
+         (edge_rate<NEXT, A, B>(v, soft, c + b) + edge_rate<NEXT, A, B>(v, soft, c + a + b));
 }
 
-// The change of the deviatoric stress at the centre of a linear cell in a step.
-INLINE Deviator increment_at(const Velocities& v, const Modulus& soft, index_t c, int k) {
+// The change of the deviatoric stress at the centre of a cell in a step of linear rock.
+template <int DEPTH>
+INLINE Deviator increment_at(const Velocities& v, const Modulus& soft, index_t c) {
   const real xx = forward<X>(v.x + c), yy = forward<Y>(v.y + c), zz = forward<Z>(v.z + c);
   const real mean = (xx + yy + zz) * REAL(1.0 / 3), twice_mu = REAL(2) * DT * RECIPROCAL(soft[c]);
-  return {twice_mu * (xx - mean), twice_mu * (yy - mean), DT * shear_rate<X, Y>(v, soft, c, k),
-          DT * shear_rate<X, Z>(v, soft, c, k), DT * shear_rate<Y, Z>(v, soft, c, k)};
+  return {twice_mu * (xx - mean), twice_mu * (yy - mean), DT * shear_rate<DEPTH, X, Y>(v, soft, c),
+          DT * shear_rate<DEPTH, X, Z>(v, soft, c), DT * shear_rate<DEPTH, Y, Z>(v, soft, c)};
 }
+
+INLINE int depth_of(int k) { return FREE_SURFACE && k < DEEPER ? k : DEEPER; }
 
 INLINE Deviator load(const real* f, index_t apart) {
   return {f[0], f[apart], f[2 * apart], f[3 * apart], f[4 * apart]};
@@ -121,8 +127,8 @@ struct SoilUpdate {
   }
   METHOD int curve(index_t n) const { return CURVES > 1 ? ELEMENTS * soil.curves[n] : 0; }
 
-  METHOD Deviator increment(int i, int j, int k) const {
-    return increment_at(v, compliance, cell_at(i, j, k), k);
+  template <int DEPTH> METHOD Deviator increment(int i, int j, int k) const {
+    return increment_at<DEPTH>(v, compliance, cell_at(i, j, k));
   }
   METHOD real strength(index_t n, index_t c) const {
     return soil.reference[n] * RECIPROCAL(compliance[c]);
@@ -160,7 +166,10 @@ INLINE void yield_cell(const SoilUpdate& update, int i, int j, int k) {
   const index_t n = update.number(i, j, k);
   const real *shares = update.soil.shares + update.curve(n),
              *strengths = update.soil.strengths + update.curve(n);
-  const Deviator increment = update.increment(i, j, k);
+  const int depth = depth_of(k);
+  const Deviator increment = depth == SURFACE  ? update.increment<SURFACE>(i, j, k)
+                             : depth == SECOND ? update.increment<SECOND>(i, j, k)
+                                               : update.increment<DEEPER>(i, j, k);
   const real scale = update.strength(n, cell_at(i, j, k));
   Deviator lost{}, s[AT_ONCE];
   for (int first = 0; first < ELEMENTS; first += AT_ONCE) {
@@ -207,7 +216,7 @@ template <int COUNT> INLINE void fetch_element(const real* own) {
     for (int m = 0; m < COUNT; m += SOIL_LINE) prefetch_line(next + m);
 }
 
-template <int COUNT>
+template <int DEPTH, int COUNT>
 __attribute__((noinline)) void yield_cells(const SoilUpdate& update, int i, int j, int k) {
   Deviators<COUNT> increments, lost{};
   real scale[COUNT];
@@ -215,7 +224,7 @@ __attribute__((noinline)) void yield_cells(const SoilUpdate& update, int i, int 
   const index_t n = update.number(i, j, k), c = cell_at(i, j, k);
   PRAGMA(omp simd)
   for (int m = 0; m < COUNT; ++m) {
-    increments.set(m, update.increment(i + m, j, k));
+    increments.set(m, update.increment<DEPTH>(i + m, j, k));
     scale[m] = update.strength(n + m, c + m);
     curve[m] = update.curve(n + m);
   }
@@ -236,15 +245,22 @@ __attribute__((noinline)) void yield_cells(const SoilUpdate& update, int i, int 
   for (int m = 0; m < COUNT; ++m) update.finish(lost.get(m), i + m, j, k);
 }
 
+template <int DEPTH> inline void yield_row(const SoilUpdate& update, int j, int k) {
+  int i = SOIL_I;
+  for (; i + SOIL_CELLS <= SOIL_I + SOIL_X; i += SOIL_CELLS)
+    yield_cells<DEPTH, SOIL_CELLS>(update, i, j, k);
+  for (; i < SOIL_I + SOIL_X; ++i) yield_cells<DEPTH, 1>(update, i, j, k);
+}
+
 inline void for_soil(const SoilUpdate& update) {
   PRAGMA(omp parallel for collapse(2) schedule(static))
   for (int k = SOIL_K; k < SOIL_K + SOIL_Z; ++k)
     for (int j = SOIL_J; j < SOIL_J + SOIL_Y; ++j) {
       const FlushDenormals flush;
-      int i = SOIL_I;
-      for (; i + SOIL_CELLS <= SOIL_I + SOIL_X; i += SOIL_CELLS)
-        yield_cells<SOIL_CELLS>(update, i, j, k);
-      for (; i < SOIL_I + SOIL_X; ++i) yield_cells<1>(update, i, j, k);
+      const int depth = depth_of(k);
+      if (depth == SURFACE) yield_row<SURFACE>(update, j, k);
+      else if (depth == SECOND) yield_row<SECOND>(update, j, k);
+      else yield_row<DEEPER>(update, j, k);
     }
 }
 
