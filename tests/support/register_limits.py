@@ -41,6 +41,8 @@ LIMITS = {
     "release_surface": (16, 16),
     "inject_moments": (52, 52),
     "inject_forces": (52, 62),
+    "find_yielding": (64, 96),
+    "relax_yielding": (40, 64),
     "record_points": (50, 60),
     "record_peaks": (36, 52),
     "record_velocity": (32, 32),

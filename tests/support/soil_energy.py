@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Launch, open_backend
+from groundswell.solvers.earthquake.plasticity.soil_rank import SoilYield
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.energy import (
@@ -54,15 +55,21 @@ class SoilBox:
 
     def _set_carried(self) -> None:
         """Let the elements carry what they may in these rows."""
-        assert self.found.soil is not None and self.found.setup.soil is not None
+        assert self.found.setup.soil is not None
         self.carried = carried_in(self.box)[: self.found.setup.soil.layer.cells[2]]
-        self.found.soil._tables_on_device["carried"][...] = self.carried
+        self.soil_yield._tables_on_device["carried"][...] = self.carried
+
+    @property
+    def soil_yield(self) -> SoilYield:
+        assert isinstance(self.found.rheology, SoilYield)
+        return self.found.rheology
 
     def step(self) -> tuple[float, float]:
         """Advance by a step; all energy half a step after it, and that of the elements."""
         found = self.found
         velocities, stresses = sim.read(found, VELOCITIES), sim.read(found, STRESSES)
-        self._run([*found._mirror_velocity(), *found._yield()])
+        yielding = self.soil_yield.advance(found._pick(*VELOCITIES), found.exchanges)
+        self._run([*found._mirror_velocity(), *yielding])
         update, release = found._update_stress(found._boxes()[1])
         update()
         self._follow(stresses)
@@ -124,8 +131,8 @@ class SoilBox:
         return edges
 
     def _elements(self) -> float:
-        soil, model = self.found.soil, self.found.setup.soil
-        assert soil is not None and model is not None
+        soil, model = self.soil_yield, self.found.setup.soil
+        assert model is not None
         rows, (ny, nx) = len(self.carried), self.box.mu.shape[1:]
         s = soil._elements.reshape(rows, ny, model.surfaces, 5, -1)[..., :nx]
         xx, yy, xy, xz, yz = s.transpose(3, 0, 2, 1, 4)

@@ -66,10 +66,18 @@ class CollectedModule:
         return lambda: None
 
 
-def solver_sources(precision: str, sides: str, top: str, q: bool, **storage: str) -> list[Source]:
+def solver_sources(
+    precision: str,
+    sides: str,
+    top: str,
+    q: bool,
+    plasticity: dict[str, Any] | None = None,
+    **storage: str,
+) -> list[Source]:
     """Everything that one variant of the earthquake solver compiles.
 
     Args:
+        plasticity: the section of rock that yields.
         storage: `memory` and `materials` of `[run]`.
     """
     matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0} | ({"qp": 155.9, "qs": 69.3} if q else {})
@@ -88,6 +96,7 @@ def solver_sources(precision: str, sides: str, top: str, q: bool, **storage: str
             }
         ],
         run={"precision": precision, **storage},
+        plasticity=plasticity,
     )
     backend = SourceCollector()
     Earthquake(prepare(case), backend)

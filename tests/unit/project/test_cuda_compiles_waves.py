@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -51,6 +52,23 @@ def test_kernels_with_fewer_bytes(check: Check, sides: str, memory: str, materia
     for precision in ("single", "double") if memory == "full" else ("single",):
         for source in solver_sources(precision, sides, "free-surface", q=True, **storage):
             check(source, precision, limits)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("cohesion", ["1e6 + 1e3 * depth", "1e6 + x"])
+@pytest.mark.parametrize("materials", ["cells", "classes"])
+def test_kernels_of_rock_that_yields(
+    check: Check, precision: str, cohesion: str, materials: str
+) -> None:
+    rock = {"cohesion": cohesion, "friction_angle": 30.0, "relaxation_time": 0.03}
+    rock["model"] = "drucker-prager"
+    sources = solver_sources(
+        precision, "pml", "free-surface", True, plasticity=rock, materials=materials
+    )
+    [found] = (source for source in sources if source.path.name == "plasticity.h")
+    for strength in {found.constants["STRENGTH"], 2}:
+        source = replace(found, constants={**found.constants, "STRENGTH": strength})
+        check(source, precision, LIMITS)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo
 
-from groundswell.case.common import Section, exactly_one
+from groundswell.case.common import OutputSection, Section, exactly_one
 from groundswell.case.problems import Violation
 from groundswell.case.units import NonNegative, Time, Unit
 from groundswell.errors import did_you_mean, listed, quoted
@@ -163,3 +163,17 @@ def unknown_materials(
         elif each.name not in names:
             allowed = f"must be {listed(map(quoted, names))}{did_you_mean(each.name, names)}"
             yield ("material", n, "name"), allowed
+
+
+STRAIN = "plastic_strain"  # the field of the accumulated plastic strain
+
+
+def strains_recorded(output: OutputSection) -> Iterator[Violation]:
+    """Yield the violations of outputs of the plastic strain, in a case without `[plasticity]`."""
+    text = f'"{STRAIN}" is recorded where rock yields; add [plasticity], or leave it out'
+    volumes = getattr(output, "volumes", None)
+    if volumes and STRAIN in volumes.fields:
+        yield ("output", "volumes", "fields"), text
+    for n, record in enumerate(output.record):
+        if STRAIN in record.fields:
+            yield ("output", "record", n, "fields"), text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,12 +29,14 @@ class RockState:
         stress: initial stress, (6, n) or (6, 1), Pa.
         fluid_pressure: (n,) or (1,), Pa.
         depth: (n,) or (1,), m.
+        each: number of points that each of them stands for.
     """
 
     strength: DruckerPrager
     stress: Floats
     fluid_pressure: Floats
     depth: Floats
+    each: int = 1
 
     @property
     def load(self) -> Floats:
@@ -68,7 +70,7 @@ class YieldEstimates:
     cohesion: tuple[float, float] = (np.inf, -np.inf)
     friction_angle: tuple[float, float] = (np.inf, -np.inf)
     load: float = -np.inf
-    depth: float = field(default=0.0)
+    depth: float = 0.0
 
     @classmethod
     def of(cls, relaxation_time: float, states: Iterable[RockState]) -> YieldEstimates:
@@ -83,22 +85,45 @@ class YieldEstimates:
         cohesion, angle, load, depth = np.broadcast_arrays(
             state.strength.cohesion, state.strength.friction_angle, state.load, state.depth
         )
-        yields = np.isfinite(cohesion)
-        self.points += cohesion.size
-        self.strong += int(cohesion.size - np.count_nonzero(yields))
+        yields, each = np.isfinite(cohesion), state.each
+        self.points += each * cohesion.size
+        self.strong += each * int(np.count_nonzero(~yields))
         if not yields.any():
             return
-        self.near += int(np.count_nonzero(load[yields] > NEAR))
-        self.beyond += int(np.count_nonzero(load[yields] > _BEYOND))
-        self.cohesion = _widened(self.cohesion, cohesion[yields])
-        self.friction_angle = _widened(self.friction_angle, angle[yields])
-        if load[yields].max() > self.load:
-            n = int(load[yields].argmax())
-            self.load, self.depth = float(load[yields][n]), float(depth[yields][n])
+        n = int(np.where(yields, load, -np.inf).argmax())
+        self._add(
+            YieldEstimates(
+                self.relaxation_time,
+                near=each * int(np.count_nonzero(load[yields] > NEAR)),
+                beyond=each * int(np.count_nonzero(load[yields] > _BEYOND)),
+                cohesion=_bounds(cohesion[yields]),
+                friction_angle=_bounds(angle[yields]),
+                load=float(load.flat[n]),
+                depth=float(depth.flat[n]),
+            )
+        )
+
+    def merge(self, other: YieldEstimates) -> None:
+        """Count the points of other estimates."""
+        self.points += other.points
+        self.strong += other.strong
+        self._add(other)
+
+    def _add(self, other: YieldEstimates) -> None:
+        self.near += other.near
+        self.beyond += other.beyond
+        self.cohesion = _united(self.cohesion, other.cohesion)
+        self.friction_angle = _united(self.friction_angle, other.friction_angle)
+        if other.load > self.load:
+            self.load, self.depth = other.load, other.depth
 
 
-def _widened(bounds: tuple[float, float], values: Floats) -> tuple[float, float]:
-    return min(bounds[0], float(values.min())), max(bounds[1], float(values.max()))
+def _bounds(values: Floats) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _united(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    return min(a[0], b[0]), max(a[1], b[1])
 
 
 def plasticity_quantities(estimates: YieldEstimates, dt: float, group: str) -> Iterator[Quantity]:

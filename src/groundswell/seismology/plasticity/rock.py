@@ -14,6 +14,7 @@ from groundswell.seismology.case.plasticity import (
     COHESION,
     VARIABLES,
     DruckerPragerSection,
+    MaterialStrength,
     OfRock,
     RockTable,
     RockValue,
@@ -78,6 +79,14 @@ def strength_at(
     return DruckerPrager(
         cohesion=cohesion, friction_angle=angle, relaxation_time=section.relaxation_time
     )
+
+
+def varies_sideways(section: DruckerPragerSection) -> bool:
+    """Whether a strength depends on x or y, other than through the medium."""
+    strengths: list[DruckerPragerSection | MaterialStrength] = [section, *section.material]
+    values = [value for own in strengths for value in (own.cohesion, own.friction_angle)]
+    texts = (value for value in values if isinstance(value, str))
+    return any({"x", "y"} & Expression(text, VARIABLES).names for text in texts)
 
 
 def _key(section: DruckerPragerSection, material: str | None) -> str:

@@ -10,6 +10,7 @@ from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
+from groundswell.seismology.plasticity.estimates import plasticity_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
 from groundswell.simulation.material_classes import material_quantities
@@ -24,7 +25,7 @@ from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, spee
 from groundswell.solvers.earthquake.warnings import warnings as warnings
 
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
-FAULTS = "Faults"
+FAULTS, ROCK = "Faults", "Rock that yields"
 
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
@@ -36,6 +37,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_layers(setup.absorption),
         *_sources(setup.survey, event, ground),
         *_faults(setup.faults),
+        *_rock(setup),
     ]
 
 
@@ -136,6 +138,11 @@ def _frequencies(frequency: float, ground: Ground) -> Iterator[Quantity]:
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
+
+
+def _rock(setup: Setup) -> Iterator[Quantity]:
+    if setup.plasticity is not None:
+        yield from plasticity_quantities(setup.plasticity.estimates, setup.dt, ROCK)
 
 
 def _faults(faults: Sequence[Fault]) -> Iterator[Quantity]:

@@ -18,6 +18,7 @@ from groundswell.solvers.earthquake.field_bytes import (
     stress_bytes,
     velocity_bytes,
     word,
+    yield_bytes,
 )
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
 from groundswell.solvers.earthquake.matched_layers import Absorption
@@ -74,6 +75,7 @@ def bytes_moved(setup: Setup) -> dict[str, float]:
     return {
         "velocity": velocity_bytes(case) + bytes_of_layers,
         "stress": stress_bytes(case) + bytes_of_layers,
+        **({"plasticity": yield_bytes(case)} if case.plasticity else {}),
     }
 
 

@@ -12,12 +12,15 @@ CLASS = 2  # bytes
 # once. Velocity: reads 6 stresses and 3 velocities, writes 3 velocities. Stress: reads 3 velocities
 # and 6 stresses, writes 6 stresses.
 VELOCITY_WORDS, STRESS_WORDS = 12, 15
+# Rock that does not yield reads 6 stresses once more; it has fields of what it loses and of strain.
+YIELD_WORDS, YIELD_FIELDS = 6, 2
 
 
 def field_bytes(case: EarthquakeCase) -> int:
     """Bytes of all fields in a cell."""
     materials = CLASS if in_classes(case) else (5 if is_lossy(case) else 3) * word(case)
-    return STATE * word(case) + MEMORY * memory_bytes(case) + materials
+    yielding = YIELD_FIELDS * word(case) + CLASS if case.plasticity else 0
+    return STATE * word(case) + MEMORY * memory_bytes(case) + materials + yielding
 
 
 def velocity_bytes(case: EarthquakeCase) -> int:
@@ -32,6 +35,14 @@ def stress_bytes(case: EarthquakeCase) -> int:
     """
     materials = CLASS if in_classes(case) else (4 if is_lossy(case) else 2) * word(case)
     return STRESS_WORDS * word(case) + 2 * MEMORY * memory_bytes(case) + materials
+
+
+def yield_bytes(case: EarthquakeCase) -> int:
+    """Bytes of a point that the search for rock that yields moves where it finds none.
+
+    If the strength does not only vary with depth, two more are a class.
+    """
+    return YIELD_WORDS * word(case) if case.plasticity else 0
 
 
 def word(case: EarthquakeCase) -> int:

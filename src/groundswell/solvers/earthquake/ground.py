@@ -19,7 +19,7 @@ from groundswell.solvers.earthquake.moduli import elastic_properties
 from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import Phases
-from groundswell.solvers.earthquake.soil.layer import SoilLayer
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, equivalent_speed
 
 

@@ -18,14 +18,14 @@ from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.solvers.earthquake.faults.ranks import beside_faults, blocks_across
-from groundswell.solvers.earthquake.soil.ranks import BELOW, velocity_ghosts
+from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, velocity_ghosts
 
 if TYPE_CHECKING:
     from groundswell.seismology.receivers import Station
     from groundswell.solvers.earthquake.case import EarthquakeOutput
     from groundswell.solvers.earthquake.ground import Ground
+    from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
     from groundswell.solvers.earthquake.setup import Setup
-    from groundswell.solvers.earthquake.soil.layer import SoilLayer
 
 NONE, FORWARD, BACKWARD = (0, 0), (1, 2), (2, 1)  # ghost layers below and above
 
@@ -95,6 +95,17 @@ def stress_halo(setup: Setup, decomposition: Decomposition) -> list[GhostLayers]
         layers += [(name, _recorded_ghosts(rows, decomposition)) for name in VELOCITIES]
     records = ghosts_read(setup.recording(Part.whole(setup.grid)), output.record, decomposition)
     return [*layers, *records.items()]
+
+
+def unrelaxed_halo() -> list[GhostLayers]:
+    """Stresses that the yield condition reads, also in the ghosts before a block.
+
+    See kernels/plasticity.h.
+    """
+    return [
+        *((name, Ghosts((1, 1, 1), (0, 0, 0), corners=True)) for name in ("sxx", "syy", "szz")),
+        *((name, Ghosts((1, 1, 1), (1, 1, 1), corners=True)) for name in ("sxy", "sxz", "syz")),
+    ]
 
 
 def halo_fields(

@@ -13,7 +13,7 @@ from groundswell.seismology.plasticity import Elements
 from groundswell.seismology.plasticity.rock import RockPoints
 from groundswell.seismology.plasticity.soil import Soils
 from groundswell.solvers.earthquake.ground import Ground
-from groundswell.solvers.earthquake.soil.layer import SoilLayer
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 
 
 @dataclass(frozen=True, eq=False)

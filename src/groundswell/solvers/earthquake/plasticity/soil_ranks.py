@@ -8,7 +8,7 @@ import numpy as np
 
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghosts import Ghosts
-from groundswell.solvers.earthquake.soil.layer import SoilLayer
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 
 BELOW = 2  # depth rows below the layer that the same ranks have, for differences there
 

@@ -29,12 +29,17 @@ class SoilLayer:
     vs_limit: float
 
     @classmethod
-    def of(cls, section: IwanSection, grid: Grid, medium: Medium) -> SoilLayer:
-        """The rows whose centres are above the depth that the case gives.
+    def of(cls, section: object, grid: Grid, medium: Medium) -> SoilLayer | None:
+        """The rows whose centres are above the depth that the case gives; None without soil.
+
+        Args:
+            section: `[plasticity]` of the case.
 
         Raises:
             InputError: there are none, or the region ends above this depth.
         """
+        if not isinstance(section, IwanSection):
+            return None
         h, available = grid.spacing[2], grid.region[2]
         rows = int(np.ceil(section.depth / h - 0.5 - 1e-9))
         if not 1 <= rows <= available:

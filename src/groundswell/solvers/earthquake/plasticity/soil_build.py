@@ -7,17 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from groundswell.errors import InputError
+from groundswell.seismology.case.plasticity import DruckerPragerSection
 from groundswell.seismology.case.soil import IwanSection
 from groundswell.seismology.plasticity.initial_stress import Overburden
 from groundswell.seismology.plasticity.soil import Soils
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
-from groundswell.solvers.earthquake.soil.layer import SoilLayer
-from groundswell.solvers.earthquake.soil.model import SoilModel
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
+from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 
 
 def build_soil(
-    section: IwanSection | None, ground: Ground, faults: Sequence[Fault]
+    section: DruckerPragerSection | IwanSection | None, ground: Ground, faults: Sequence[Fault]
 ) -> SoilModel | None:
     """The soft soil of a case; None if there is none.
 
@@ -25,7 +26,7 @@ def build_soil(
         InputError: the soil is next to a fluid or a fault, or a curve cannot be used.
     """
     layer = ground.soil
-    if section is None or layer is None:
+    if layer is None or not isinstance(section, IwanSection):
         return None
     _require_no_fluid(ground)
     _require_deep(faults, layer)

@@ -9,18 +9,19 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Reals
 from groundswell.backends import Backend, Cells, Launch, Source
-from groundswell.exchange.decomposition import Block
+from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.grids.cartesian import Field, Layout, Part
 from groundswell.outputs.distributed_array import DistributedArray, span
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.materials import Materials
+from groundswell.solvers.earthquake.plasticity.rheology import Exchanges, MakeExchange, Rheology
+from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
+from groundswell.solvers.earthquake.plasticity.soil_ranks import EDGES, rows_of_soil, strain_ghosts
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.soil.model import SoilModel
-from groundswell.solvers.earthquake.soil.ranks import EDGES, strain_ghosts
 from groundswell.solvers.earthquake.step_source import KERNELS, common_constants, differences
 
-STRAIN = "plastic_strain"
 COMPONENTS = ("xx", "yy", "xy", "xz", "yz")
 LANES = 32  # of a warp, whose cells are whole cache lines
 
@@ -78,19 +79,21 @@ class SoilBlock:
         return self.block.start, self.block.shape
 
 
-class SoilYield:
+class SoilYield(Rheology):
     """The elements of a rank's soil, and what they take from its stresses.
 
     Attributes:
         strain: accumulated plastic strain of all cells of the part.
     """
 
-    def __init__(self, setup: Setup, backend: Backend, part: Part, materials: Materials) -> None:
-        assert setup.soil is not None
-        self._setup, self._soil, self._backend, self._part = setup, setup.soil, backend, part
+    def __init__(
+        self, setup: Setup, soil: SoilModel, backend: Backend, part: Part, materials: Materials
+    ) -> None:
+        self._setup, self._soil, self._backend, self._part = setup, soil, backend, part
         self._layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
-        self._where = SoilBlock.of(setup.soil, part)
+        self._where = SoilBlock.of(soil, part)
         self.strain = Field(backend, self._layout, setup.dtype)
+        self.fields = {STRAIN: self.strain}
         nx, ny, _ = part.cells
         thin = Layout((nx, ny, self._where.rows), self._layout.itemsize)
         self._lost = {name: Field(backend, thin, setup.dtype) for name in COMPONENTS}
@@ -148,8 +151,11 @@ class SoilYield:
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def advance(self, velocities: Mapping[str, DeviceArray]) -> list[Launch]:
-        """The launch that advances the elements by a step, after the velocities."""
+    def advance(self, velocities: Mapping[str, DeviceArray], exchanges: Exchanges) -> list[Launch]:
+        """The launches that advance the elements by a step and exchange plastic strains."""
+        return exchanges[2].overlap_with(boundary=self._yield(velocities), interior=[])
+
+    def _yield(self, velocities: Mapping[str, DeviceArray]) -> list[Launch]:
         if self._where.is_empty:
             return []
         arrays = {**velocities, **self._taken, **self._materials, **self._tables_on_device}
@@ -175,8 +181,13 @@ class SoilYield:
 
     # --- ranks and checkpoints --------------------------------------------------------------------
 
-    def ghost_fields(self) -> list[GhostField]:
-        """Plastic shear strains, of which the edges of other blocks read some."""
+    def exchanges(
+        self, fields: Mapping[str, Field], decomposition: Decomposition, make: MakeExchange
+    ) -> Exchanges:
+        """That of plastic shear strains, which the edges of other blocks read."""
+        return (make(self._ghost_fields(), rows_of_soil(decomposition, self._soil.layer)),)
+
+    def _ghost_fields(self) -> list[GhostField]:
         return [
             GhostField(
                 self._lost[axes].array,

@@ -1,1 +1,0 @@
-"""Soft soil that yields, on the grid: which cells, and what their elements need."""
