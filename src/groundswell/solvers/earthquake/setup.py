@@ -157,7 +157,7 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
     rock = build_plasticity(case.plasticity, ground, survey.sources, comm)
-    yielding = rock, build_soil(case.plasticity, ground, faults)
+    yielding = rock, build_soil(case.plasticity, ground, survey.sources, faults)
     setup = Setup(
         case, geography, ground, stable, step, survey, axis, absorption, faults, *yielding
     )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from groundswell.arrays import Floats, Indices, Mask
+from groundswell.arrays import Floats, Mask
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import Grid
@@ -28,10 +27,7 @@ from groundswell.seismology.plasticity.estimates import RockState, YieldEstimate
 from groundswell.seismology.plasticity.rock import varies_sideways
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake.ground import Ground
-
-# Cells up to this distance from a moment along each axis have stresses that contain the moment,
-# which is spread over four values, or are next to such stresses.
-SPARED = 2.5
+from groundswell.solvers.earthquake.plasticity.moments import MomentCells
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +36,14 @@ class Plasticity:
 
     Args:
         initial: stress before the waves.
-        moments: positions of sources with a moment, (n, 3), m. Cells around them do not yield:
-            their stresses contain the moment and are not those of the rock.
+        moments: cells around sources, which do not yield.
         estimates: of the cells of the region.
     """
 
     section: DruckerPragerSection
     ground: Ground
     initial: InitialStress
-    moments: Floats
+    moments: MomentCells
     estimates: YieldEstimates
 
     @property
@@ -80,28 +75,9 @@ class Plasticity:
         whole = mean + self.initial.fluid_pressure(centre)
         return np.stack([*deviator, whole, *self.initial.at(face)[4:]], axis=1)
 
-    @cached_property
-    def _spared(self) -> Indices:
-        """Boxes of cells around moments: first and last + 1 along x, y and z, (n, 6)."""
-        places = self.moments / self.grid.spacing
-        low = np.ceil(places - SPARED - 0.5).astype(int)
-        high = np.floor(places + SPARED - 0.5).astype(int) + 1
-        return np.unique(np.stack([low, high], axis=2).reshape(-1, 6), axis=0)
-
     def spared(self, k: int) -> Mask | None:
         """Which cells in row `k` of the region are around moments, (ny, nx); None if none is."""
-        boxes = self._spared[(self._spared[:, 4] <= k) & (k < self._spared[:, 5]), :4]
-        if not len(boxes):
-            return None
-        nx, ny, _ = self.grid.region
-        found = np.zeros((ny, nx), bool)
-        for i, end_i, j, end_j in np.unique(boxes, axis=0).tolist():
-            columns, rows = np.arange(i, end_i), np.arange(j, end_j)
-            if self.ground.periodic:
-                columns, rows = columns % nx, rows % ny
-            inside_x, inside_y = (columns >= 0) & (columns < nx), (rows >= 0) & (rows < ny)
-            found[np.ix_(rows[inside_y], columns[inside_x])] = True
-        return found
+        return self.moments.in_row(k)
 
 
 def build_plasticity(
@@ -120,8 +96,7 @@ def build_plasticity(
     job = comm or SerialCommunicator()
     overburden = _overburden(section, ground.medium, job)
     initial = InitialStress(section, overburden)
-    positions = [source.position for source in sources if source.moment is not None]
-    moments = np.array(positions, float).reshape(-1, 3)
+    moments = MomentCells.of(sources, ground.grid, ground.periodic)
     estimates = _estimates(section, ground.medium, initial, job)
     return Plasticity(section, ground, initial, moments, estimates)
 

@@ -11,14 +11,19 @@ from groundswell.seismology.case.plasticity import DruckerPragerSection
 from groundswell.seismology.case.soil import IwanSection
 from groundswell.seismology.plasticity.initial_stress import Overburden
 from groundswell.seismology.plasticity.soil import Soils
+from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
+from groundswell.solvers.earthquake.plasticity.moments import MomentCells
 from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 
 
 def build_soil(
-    section: DruckerPragerSection | IwanSection | None, ground: Ground, faults: Sequence[Fault]
+    section: DruckerPragerSection | IwanSection | None,
+    ground: Ground,
+    sources: Sequence[PointSource],
+    faults: Sequence[Fault],
 ) -> SoilModel | None:
     """The soft soil of a case; None if there is none.
 
@@ -30,8 +35,9 @@ def build_soil(
         return None
     _require_no_fluid(ground)
     _require_deep(faults, layer)
-    soil = SoilModel(ground, Soils(section, _overburden(layer)))
-    soil.reference_strains(0)
+    moments = MomentCells.of(sources, ground.grid, ground.periodic)
+    soil = SoilModel(ground, Soils(section, _overburden(layer)), moments)
+    _ = soil.estimates
     return soil
 
 

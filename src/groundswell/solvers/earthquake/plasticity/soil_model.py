@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,8 +13,11 @@ from groundswell.grids.cartesian import GHOSTS
 from groundswell.seismology.plasticity import Elements
 from groundswell.seismology.plasticity.rock import RockPoints
 from groundswell.seismology.plasticity.soil import Soils
+from groundswell.seismology.plasticity.soil_estimates import SoilEstimates
 from groundswell.solvers.earthquake.ground import Ground
+from groundswell.solvers.earthquake.plasticity.moments import MomentCells
 from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
+from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +27,12 @@ class SoilModel:
     Args:
         ground: the medium, with soil.
         soils: curves and reference strains.
+        moments: cells around sources, which are linear.
     """
 
     ground: Ground
     soils: Soils
+    moments: MomentCells
 
     @property
     def layer(self) -> SoilLayer:
@@ -64,7 +70,35 @@ class SoilModel:
         position = {"x": x * hx, "y": y[:, None] * hy, "depth": np.full((), self.depth(k))}
         points = RockPoints.of(position, material)
         strains = self.soils.reference_strains(points).reshape(ny, nx)
-        return np.where(self.layer.yields(k), strains, np.inf)
+        return np.where(self.may_yield(k), strains, np.inf)
+
+    def may_yield(self, k: int) -> Mask:
+        """Which cells of row `k` of the region may yield, (ny, nx)."""
+        spared, (nx, ny, _) = self.moments.in_row(k), self.layer.grid.region
+        return np.broadcast_to(self.layer.yields(k), (ny, nx)) & (spared is None or ~spared)
+
+    @cached_property
+    def estimates(self) -> SoilEstimates:
+        """Extremes of all cells.
+
+        Raises:
+            InputError: a value cannot be used.
+        """
+        rows = [SoilRow.of(self, k) for k in range(self.layer.cells[2])]
+        used = [row for row in rows if row.cells]
+        nx, ny, nz = self.layer.cells
+        slowest = min((row.slowest for row in used), default=np.inf)
+        points = POINTS_PER_WAVELENGTH * max(self.layer.grid.spacing)
+        return SoilEstimates(
+            cells=sum(row.cells for row in rows),
+            linear=nx * ny * nz - sum(row.cells for row in rows),
+            depth=nz * self.layer.grid.spacing[2],
+            reference_strain=_united([row.reference_strain for row in used]),
+            yield_strain=_united([row.yield_strain for row in used]),
+            surfaces=self.surfaces,
+            error=max((self.elements[row.number].error for row in used), default=0.0),
+            frequency=slowest / points,
+        )
 
     @cached_property
     def carried(self) -> Floats:
@@ -92,3 +126,40 @@ class SoilModel:
         assert self.ground.rows is not None
         corrected = self.ground.rows.are_corrected
         return np.asarray(~corrected[own] & ~corrected[own.start + 1 : own.stop + 1])
+
+
+@dataclass(frozen=True)
+class SoilRow:
+    """The cells of a depth row that may yield.
+
+    Args:
+        cells: their number.
+        number: of their curve.
+        slowest: least S speed, m/s.
+        reference_strain: least and greatest.
+        yield_strain: at which the first element of a cell yields, and the last one.
+    """
+
+    cells: int
+    number: int
+    slowest: float = np.inf
+    reference_strain: tuple[float, float] = (np.inf, -np.inf)
+    yield_strain: tuple[float, float] = (np.inf, -np.inf)
+
+    @classmethod
+    def of(cls, soil: SoilModel, k: int) -> SoilRow:
+        """Row `k` of the region."""
+        strains, number = soil.reference_strains(k), soil.number(k)
+        own = np.isfinite(strains)
+        if not own.any():
+            return cls(0, number)
+        vs = np.broadcast_to(soil.layer.medium.plane(k).vs, own.shape)[own]
+        low, high = float(strains[own].min()), float(strains[own].max())
+        corners = soil.elements[number].strains
+        ends = float(low * corners[0]), float(high * corners[-1])
+        return cls(int(own.sum()), number, float(vs.min()), (low, high), ends)
+
+
+def _united(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The least and the greatest value of ranges."""
+    return min((a for a, _ in ranges), default=0.0), max((b for _, b in ranges), default=0.0)
