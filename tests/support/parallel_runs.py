@@ -23,6 +23,11 @@ SEA = [
     {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0, "qp": 1e4, "qs": 1e4},
     {"top": 560.0, "vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100, "qs": 50},
 ]
+# Its strains are some 1e-6.
+SOIL = {
+    **{"model": "iwan", "depth": 300.0, "vs_limit": 1e3, "surfaces": 5},
+    "reference_strain": "1e-7 * (1 + depth / 100 + x / 7000)",
+}
 SOURCES = [
     # It starts before time 0, so the run does, too.
     {"kind": "double-couple", "strike": 35, "dip": 80, "rake": 10, "magnitude": 3.0}
@@ -63,6 +68,7 @@ class Variant:
     sea: bool = False
     compact: bool = False  # memory variables in 16 bits, materials in a table
     yields: bool = False
+    soil: bool = False  # soft soil that yields in the uppermost rows
 
     @property
     def places(self) -> list[tuple[float, float, float]]:
@@ -75,6 +81,7 @@ class Variant:
         storage = {"memory": "half", "materials": "classes"} if self.compact else {}
         rock = {"plasticity": YIELDING} if self.yields else {}
         strain = ["plastic_strain"] * self.yields
+        rock |= {"plasticity": SOIL} if self.soil else {}
         return {
             "solver": "earthquake",
             **rock,
@@ -115,6 +122,7 @@ class ParallelRun:
             ["sea"] * variant.sea
             + ["compact"] * variant.compact
             + ["yields"] * variant.yields
+            + ["soil"] * variant.soil
             + ["after"] * (not self.overlap)
             + ["few"] * variant.single_receiver
         )
@@ -138,11 +146,17 @@ DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 PARALLEL_RUNS = [
     ParallelRun(2, replace(DEEP, sea=True), (1, 1, 2), "peer", True),
     ParallelRun(2, replace(DEEP_SPONGE, sea=True, compact=True), (2, 1, 1), "peer", True),
-    ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
+    ParallelRun(4, replace(ROCK, soil=True), (2, 2, 1), "mpi", False),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
     ParallelRun(4, replace(PERIODIC, yields=True), (2, 2, 1), "mpi", True),
 ]
 MORE_PARALLEL_RUNS = [
+    ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
+    ParallelRun(2, replace(ROCK, soil=True, compact=True), (1, 1, 2), "peer", True),
+    ParallelRun(3, replace(PERIODIC, soil=True), (3, 1, 1), "mpi", False),
+    ParallelRun(4, replace(DEEP_PERIODIC, soil=True), (1, 2, 2), "peer", True),
+    ParallelRun(6, replace(SPONGE, soil=True), (3, 2, 1), "mpi-thread", True),
+    ParallelRun(8, replace(ROCK, soil=True), (2, 2, 2), "peer", True, "mpc"),
     ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
     ParallelRun(4, replace(ROCK, compact=True), (1, 2, 2), "mpi", True),
     ParallelRun(4, replace(PERIODIC, sea=True), (2, 1, 2), "mpi", True),

@@ -6,10 +6,10 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.case.expressions import Expression
+from groundswell.errors import InputError
 from groundswell.seismology.case.fault_values import VARIABLES, FaultTable, FaultValue, Varying
 from groundswell.seismology.faults.points import FaultPoints
 from groundswell.seismology.faults.tables import interpolate
-from groundswell.seismology.permitted import require_permitted
 
 
 def values_at(name: str, value: FaultValue, allowed: Varying, points: FaultPoints) -> Floats:
@@ -23,7 +23,12 @@ def values_at(name: str, value: FaultValue, allowed: Varying, points: FaultPoint
         InputError: a value is not finite or out of bounds, or a table is unsuitable.
     """
     values = _evaluate(name, value, allowed.unit, points)
-    return require_permitted(name, values, allowed, points.describe)
+    for valid, rule in ((np.isfinite(values), "must be finite"), (allowed.permits(values), "")):
+        if not valid.all():
+            n = int(np.argmin(valid))
+            place = points.describe(n)
+            raise InputError(f"{name} = {values[n]:g} at {place}: {rule or allowed.bound}")
+    return values
 
 
 def _evaluate(name: str, value: FaultValue, unit: str, points: FaultPoints) -> Floats:

@@ -17,6 +17,7 @@ from groundswell.seismology.case.plasticity import (
     OfDepth,
     OfDepthValue,
 )
+from groundswell.seismology.case.soil import IwanSection
 from groundswell.seismology.permitted import require_permitted
 
 GRAVITY = 9.81  # m/s^2
@@ -53,7 +54,7 @@ class InitialStress:
         overburden: the weight of the rock; used if the case gives no tensor.
     """
 
-    section: DruckerPragerSection
+    section: DruckerPragerSection | IwanSection
     overburden: Overburden
 
     def at(self, depth: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.arrays import Floats, Reals
+from groundswell.arrays import Floats, Mask, Reals
 from groundswell.case.expressions import Expression
 from groundswell.seismology.case.plasticity import (
     ANGLE,
@@ -51,6 +51,10 @@ class RockPoints:
     def __len__(self) -> int:
         return len(self.x)
 
+    def at(self, chosen: Mask) -> RockPoints:
+        """Some of the points; `chosen` is (n,)."""
+        return RockPoints(*(getattr(self, name)[chosen] for name in VARIABLES))
+
     def describe(self, n: int) -> str:
         """The position of a point, for messages."""
         return f"x, y, depth = {self.x[n]:.8g}, {self.y[n]:.8g}, {self.depth[n]:.8g} m"
@@ -69,8 +73,8 @@ def strength_at(
         InputError: a value is not finite or out of bounds.
     """
     own, key = section.strength_of(material), _key(section, material)
-    cohesion = _values(f"{key}.cohesion", own.cohesion, COHESION, points)
-    angle = _values(f"{key}.friction_angle", own.friction_angle, ANGLE, points)
+    cohesion = values_at(f"{key}.cohesion", own.cohesion, COHESION, points)
+    angle = values_at(f"{key}.friction_angle", own.friction_angle, ANGLE, points)
     cohesion = np.where(points.vs == 0, np.inf, cohesion)
     return DruckerPrager(
         cohesion=cohesion, friction_angle=angle, relaxation_time=section.relaxation_time
@@ -105,8 +109,15 @@ def _key(section: DruckerPragerSection, material: str | None) -> str:
     return f"plasticity.material[{names.index(material)}]" if material in names else "plasticity"
 
 
-def _values(name: str, value: RockValue, allowed: OfRock, points: RockPoints) -> Floats:
-    """Values of a parameter at points, (n,), in SI units."""
+def values_at(name: str, value: RockValue, allowed: OfRock, points: RockPoints) -> Floats:
+    """Values of a parameter at points, (n,), in SI units.
+
+    Args:
+        name: of the parameter, for messages.
+
+    Raises:
+        InputError: a value is not finite or out of bounds.
+    """
     return require_permitted(name, _evaluate(value, points), allowed, points.describe)
 
 

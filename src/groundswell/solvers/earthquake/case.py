@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from groundswell.case.common import NotEmpty, RunSection, Section, repeated
+from groundswell.case.common import NotEmpty, RunSection, Section, TaggedUnion, repeated
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag
@@ -25,6 +25,7 @@ from groundswell.seismology.case.plasticity import (
     strains_recorded,
     unknown_materials,
 )
+from groundswell.seismology.case.soil import IwanSection
 
 
 class BoundarySection(Section):
@@ -109,7 +110,7 @@ class EarthquakeCase(SeismicCase):
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
-    plasticity: DruckerPragerSection | None = None
+    plasticity: Annotated[DruckerPragerSection | IwanSection, TaggedUnion("model")] | None = None
 
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves, or the plastic strain of rock that does not yield."""
@@ -120,8 +121,11 @@ class EarthquakeCase(SeismicCase):
 
     @field_validator("plasticity")
     @classmethod
-    def _has_materials(cls, plasticity: DruckerPragerSection | None) -> DruckerPragerSection | None:
-        reject(unknown_materials(plasticity, None) if plasticity else ())
+    def _has_materials(
+        cls, plasticity: DruckerPragerSection | IwanSection | None
+    ) -> DruckerPragerSection | IwanSection | None:
+        if isinstance(plasticity, DruckerPragerSection):
+            reject(unknown_materials(plasticity, None))
         return plasticity
 
     @field_validator("fault")

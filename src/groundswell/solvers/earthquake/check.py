@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
-from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.grids.cartesian import Part, describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
 from groundswell.seismology.plasticity.estimates import plasticity_quantities
+from groundswell.seismology.plasticity.soil_estimates import soil_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
 from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
-from groundswell.solvers.earthquake.cost import savings
+from groundswell.solvers.earthquake.cost import savings, soil_bytes
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
@@ -143,6 +144,9 @@ def _frequencies(frequency: float, ground: Ground) -> Iterator[Quantity]:
 def _rock(setup: Setup) -> Iterator[Quantity]:
     if setup.plasticity is not None:
         yield from plasticity_quantities(setup.plasticity.estimates, setup.dt, ROCK)
+    if setup.soil is not None:
+        memory = soil_bytes(setup.soil, Part.whole(setup.grid), setup.case)
+        yield from soil_quantities(setup.soil.estimates, memory, ROCK)
 
 
 def _faults(faults: Sequence[Fault]) -> Iterator[Quantity]:

@@ -35,6 +35,9 @@ from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.memory_unit import memory_unit
 from groundswell.solvers.earthquake.plasticity.model import Plasticity, build_plasticity
+from groundswell.solvers.earthquake.plasticity.soil_build import build_soil
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
+from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.recordable import RECORDABLE, recordable_domain
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -55,6 +58,7 @@ class Setup:
         absorption: the absorbing layers.
         faults: the faults that break by themselves.
         plasticity: the rock, if it yields.
+        soil: soft soil, if it yields.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -69,6 +73,7 @@ class Setup:
     absorption: Absorption
     faults: tuple[Fault, ...] = ()
     plasticity: Plasticity | None = None
+    soil: SoilModel | None = None
 
     @property
     def grid(self) -> Grid:
@@ -152,7 +157,10 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
     rock = build_plasticity(case.plasticity, ground, survey.sources, comm)
-    setup = Setup(case, geography, ground, stable, step, survey, axis, absorption, faults, rock)
+    yielding = rock, build_soil(case.plasticity, ground, survey.sources, faults)
+    setup = Setup(
+        case, geography, ground, stable, step, survey, axis, absorption, faults, *yielding
+    )
     _validate(setup)
     return setup
 
@@ -176,6 +184,7 @@ def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Groun
         statistics,
         fit_case(case.attenuation, statistics),
         float(getattr(case.attenuation, "reference", 1.0)),
+        SoilLayer.of(case.plasticity, grid, medium),
     )
 
 

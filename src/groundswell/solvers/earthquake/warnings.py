@@ -11,6 +11,7 @@ from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.faults.quantities import fault_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
+from groundswell.seismology.plasticity.soil_estimates import soil_warnings
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.point_sources import PointSource
@@ -51,9 +52,11 @@ def warnings(setup: Setup) -> list[str]:
 
 
 def _rock(setup: Setup) -> Iterator[str]:
-    """Rock that yields before the waves, or nearly."""
+    """Rock that yields before the waves, or nearly, and soil that is poorly resolved."""
     if setup.plasticity is not None:
         yield from plasticity_warnings(setup.plasticity.estimates, setup.dt)
+    if setup.soil is not None:
+        yield from soil_warnings(setup.soil.estimates, setup.survey.frequency)
 
 
 def _resolution(ground: Ground, emitted: float) -> Iterator[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from groundswell.arrays import Floats, Indices, Mask
+from groundswell.arrays import Floats, Mask
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import Grid
 from groundswell.seismology.case.plasticity import DruckerPragerSection
+from groundswell.seismology.case.soil import IwanSection
 from groundswell.seismology.media.material import Medium, find_runs
 from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.plasticity import (
@@ -27,10 +27,7 @@ from groundswell.seismology.plasticity.estimates import RockState, YieldEstimate
 from groundswell.seismology.plasticity.rock import varies_sideways
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake.ground import Ground
-
-# Cells up to this distance from a moment along each axis have stresses that contain the moment,
-# which is spread over four values, or are next to such stresses.
-SPARED = 2.5
+from groundswell.solvers.earthquake.plasticity.moments import MomentCells
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +36,14 @@ class Plasticity:
 
     Args:
         initial: stress before the waves.
-        moments: positions of sources with a moment, (n, 3), m. Cells around them do not yield:
-            their stresses contain the moment and are not those of the rock.
+        moments: cells around sources, which do not yield.
         estimates: of the cells of the region.
     """
 
     section: DruckerPragerSection
     ground: Ground
     initial: InitialStress
-    moments: Floats
+    moments: MomentCells
     estimates: YieldEstimates
 
     @property
@@ -79,32 +75,13 @@ class Plasticity:
         whole = mean + self.initial.fluid_pressure(centre)
         return np.stack([*deviator, whole, *self.initial.at(face)[4:]], axis=1)
 
-    @cached_property
-    def _spared(self) -> Indices:
-        """Boxes of cells around moments: first and last + 1 along x, y and z, (n, 6)."""
-        places = self.moments / self.grid.spacing
-        low = np.ceil(places - SPARED - 0.5).astype(int)
-        high = np.floor(places + SPARED - 0.5).astype(int) + 1
-        return np.unique(np.stack([low, high], axis=2).reshape(-1, 6), axis=0)
-
     def spared(self, k: int) -> Mask | None:
         """Which cells in row `k` of the region are around moments, (ny, nx); None if none is."""
-        boxes = self._spared[(self._spared[:, 4] <= k) & (k < self._spared[:, 5]), :4]
-        if not len(boxes):
-            return None
-        nx, ny, _ = self.grid.region
-        found = np.zeros((ny, nx), bool)
-        for i, end_i, j, end_j in np.unique(boxes, axis=0).tolist():
-            columns, rows = np.arange(i, end_i), np.arange(j, end_j)
-            if self.ground.periodic:
-                columns, rows = columns % nx, rows % ny
-            inside_x, inside_y = (columns >= 0) & (columns < nx), (rows >= 0) & (rows < ny)
-            found[np.ix_(rows[inside_y], columns[inside_x])] = True
-        return found
+        return self.moments.in_row(k)
 
 
 def build_plasticity(
-    section: DruckerPragerSection | None,
+    section: DruckerPragerSection | IwanSection | None,
     ground: Ground,
     sources: Sequence[PointSource],
     comm: Communicator | None = None,
@@ -114,13 +91,12 @@ def build_plasticity(
     Raises:
         InputError: a value is not finite or out of bounds.
     """
-    if section is None:
+    if not isinstance(section, DruckerPragerSection):
         return None
     job = comm or SerialCommunicator()
     overburden = _overburden(section, ground.medium, job)
     initial = InitialStress(section, overburden)
-    positions = [source.position for source in sources if source.moment is not None]
-    moments = np.array(positions, float).reshape(-1, 3)
+    moments = MomentCells.of(sources, ground.grid, ground.periodic)
     estimates = _estimates(section, ground.medium, initial, job)
     return Plasticity(section, ground, initial, moments, estimates)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -12,13 +13,21 @@ from groundswell.arrays import DeviceArray, HostArray, Indices, Mask, Reals
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.source import Constant, precision
 from groundswell.errors import InputError
-from groundswell.exchange.decomposition import Block
+from groundswell.exchange.decomposition import Block, Decomposition
+from groundswell.exchange.halo import HaloExchange
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.case.plasticity import STRAIN as STRAIN
 from groundswell.simulation.material_classes import ClassTable
 from groundswell.solvers.earthquake import step_source
+from groundswell.solvers.earthquake.halo import halo_fields, unrelaxed_halo
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.model import Plasticity
+from groundswell.solvers.earthquake.plasticity.rheology import (
+    Boxes,
+    Exchanges,
+    MakeExchange,
+    Rheology,
+)
 from groundswell.solvers.earthquake.setup import Setup
 
 TILE = 32  # cells of a row for a warp, with a bit each in a word
@@ -33,7 +42,7 @@ BY_ROW, BY_CLASS, BY_CELL = range(3)
 Pair = tuple[HostArray, HostArray]  # cohesion times cosine, Pa, and sine of the friction angle
 
 
-class RankPlasticity:
+class RankPlasticity(Rheology):
     """Yield of the rock in a rank's part of the grid.
 
     Attributes:
@@ -53,6 +62,7 @@ class RankPlasticity:
         self._layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
         self._materials = materials
         self.lost, self.strain = (Field(backend, self._layout, setup.dtype) for _ in range(2))
+        self.fields = {STRAIN: self.strain}
         self._cells = RockCells(plasticity, part, setup.dtype)
         nx, ny, nz = part.cells
         self._flags = backend.zeros((nz + 1, ny + 1, tiles_of(nx)), np.uint8)
@@ -118,6 +128,28 @@ class RankPlasticity:
         return fields[0].interior, fields[1].interior
 
     # --- launches ---------------------------------------------------------------------------------
+
+    def exchanges(
+        self, fields: Mapping[str, Field], decomposition: Decomposition, make: MakeExchange
+    ) -> Exchanges:
+        """That of exact stresses, so that ranks find the same cells to yield."""
+        return (make(halo_fields(fields, unrelaxed_halo(), None)),)
+
+    def complete(
+        self,
+        update: Callable[[HaloExchange], list[Launch]],
+        stresses: Mapping[str, DeviceArray],
+        boxes: Boxes,
+        exchanges: Exchanges,
+        *,
+        yields: bool,
+    ) -> list[Launch]:
+        boundary, interior = ([*chain(*(self.relax(stresses, b) for b in part))] for part in boxes)
+        return [
+            *update(exchanges[2]),
+            *(self.find(stresses) if yields else []),
+            *exchanges[1].overlap_with(boundary=boundary, interior=interior),
+        ]
 
     def find(self, stresses: Mapping[str, DeviceArray]) -> list[Launch]:
         """The launch that finds out which cells yield, ghosts included, and by how much."""
