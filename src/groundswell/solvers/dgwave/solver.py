@@ -129,8 +129,15 @@ class DgWave(TimeSteppingSolver):
 
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
-        return inf if self.setup.faults else end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s.
+
+        It is infinite with a fault and in rock that is sheared before the waves: both have energy
+        to give.
+        """
+        rock = self.setup.rock
+        if self.setup.faults or (rock and rock.is_sheared):
+            return inf
+        return end_of(self.setup.survey.sources)
 
     @property
     def updates_per_step(self) -> int:
