@@ -56,6 +56,18 @@ inline double __shfl_down_sync(unsigned, double value, int step) {
   return found;
 }
 
+inline unsigned __ballot_sync(unsigned, bool vote) {
+  Warp& warp = this_warp();
+  warp.values[0][threadIdx.x % WARP_SIZE] = vote;
+  __syncwarp();
+  unsigned found = 0;
+  for (int lane = 0; lane < WARP_SIZE; ++lane)
+    if (warp.values[0][lane] != 0) found |= 1u << lane;
+  __syncwarp();
+  return found;
+}
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+
 // m8n8k4 in double precision, as the PTX ISA has it.
 inline void emulated_mma(double (&c)[2], double a, double b) {
   Warp& warp = this_warp();

@@ -23,6 +23,11 @@ SEA = [
     {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0, "qp": 1e4, "qs": 1e4},
     {"top": 560.0, "vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100, "qs": 50},
 ]
+# Its strains are some 1e-6.
+SOIL = {
+    **{"model": "iwan", "depth": 300.0, "vs_limit": 1e3, "surfaces": 5},
+    "reference_strain": "1e-7 * (1 + depth / 100 + x / 7000)",
+}
 SOURCES = [
     # It starts before time 0, so the run does, too.
     {"kind": "double-couple", "strike": 35, "dip": 80, "rake": 10, "magnitude": 3.0}
@@ -40,6 +45,15 @@ RECEIVERS = [
     *[(0, 0, 0), (0, 2100, 0), (7000, 2100, 1200), (2200, 500, 500), (2300, 1000, 1000)],
     *[(4805, 505, 5), (7000, 0, 800), (20, 1400, 600), (2210, 505, 210), (3490, 995, 240)],
 ]
+# Weaker along x, so that the strength has classes; the sources make a part of it yield.
+YIELDING = {
+    "model": "drucker-prager",
+    "cohesion": "5e3 + 0.5 * x + where(vs > 1000, 1e5, 0)",
+    "friction_angle": 3.0,
+    "relaxation_time": 0.02,
+    "stress": {"ratio": 0.95},
+    "fluid_pressure": "hydrostatic",
+}
 INTERIOR_RECEIVER = (1800, 1300, 300)
 
 
@@ -53,6 +67,8 @@ class Variant:
     single_receiver: bool = False  # inside a block, so that only maps read across sides
     sea: bool = False
     compact: bool = False  # memory variables in 16 bits, materials in a table
+    yields: bool = False
+    soil: bool = False  # soft soil that yields in the uppermost rows
 
     @property
     def places(self) -> list[tuple[float, float, float]]:
@@ -63,8 +79,12 @@ class Variant:
             {"name": f"R{n}", "x": x, "y": y, "depth": z} for n, (x, y, z) in enumerate(self.places)
         ]
         storage = {"memory": "half", "materials": "classes"} if self.compact else {}
+        rock = {"plasticity": YIELDING} if self.yields else {}
+        strain = ["plastic_strain"] * self.yields
+        rock |= {"plasticity": SOIL} if self.soil else {}
         return {
             "solver": "earthquake",
+            **rock,
             "title": "ranks",
             "grid": {"size": [100.0 * n for n in REGION], "spacing": 100.0},
             "time": {"duration": 0.4, "step": 0.01},
@@ -76,7 +96,7 @@ class Variant:
             "output": {
                 "seismograms": {"interval": 0.02},
                 "surface": {"interval": 0.05, "stride": 2},
-                "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz"]},
+                "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz", *strain]},
                 "shaking_map": True,
             },
             "run": {"precision": self.precision, **storage, **run},
@@ -101,6 +121,8 @@ class ParallelRun:
         words += (
             ["sea"] * variant.sea
             + ["compact"] * variant.compact
+            + ["yields"] * variant.yields
+            + ["soil"] * variant.soil
             + ["after"] * (not self.overlap)
             + ["few"] * variant.single_receiver
         )
@@ -124,10 +146,17 @@ DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 PARALLEL_RUNS = [
     ParallelRun(2, replace(DEEP, sea=True), (1, 1, 2), "peer", True),
     ParallelRun(2, replace(DEEP_SPONGE, sea=True, compact=True), (2, 1, 1), "peer", True),
-    ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
+    ParallelRun(4, replace(ROCK, soil=True), (2, 2, 1), "mpi", False),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
+    ParallelRun(4, replace(PERIODIC, yields=True), (2, 2, 1), "mpi", True),
 ]
 MORE_PARALLEL_RUNS = [
+    ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
+    ParallelRun(2, replace(ROCK, soil=True, compact=True), (1, 1, 2), "peer", True),
+    ParallelRun(3, replace(PERIODIC, soil=True), (3, 1, 1), "mpi", False),
+    ParallelRun(4, replace(DEEP_PERIODIC, soil=True), (1, 2, 2), "peer", True),
+    ParallelRun(6, replace(SPONGE, soil=True), (3, 2, 1), "mpi-thread", True),
+    ParallelRun(8, replace(ROCK, soil=True), (2, 2, 2), "peer", True, "mpc"),
     ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
     ParallelRun(4, replace(ROCK, compact=True), (1, 2, 2), "mpi", True),
     ParallelRun(4, replace(PERIODIC, sea=True), (2, 1, 2), "mpi", True),
@@ -146,6 +175,11 @@ MORE_PARALLEL_RUNS = [
     ParallelRun(4, PERIODIC, (2, 2, 1), "peer", False),
     ParallelRun(4, DEEP_SPONGE, (1, 4, 1), "mpi-thread", True),
     ParallelRun(4, replace(DEEP_SPONGE, single_receiver=True), (1, 1, 4), "mpi", False),
+    ParallelRun(2, replace(DEEP, yields=True, sea=True), (1, 1, 2), "peer", True),
+    ParallelRun(3, replace(ROCK, yields=True, compact=True), (3, 1, 1), "mpi", False),
+    ParallelRun(4, replace(ROCK, yields=True, compact=True), (1, 2, 2), "peer", True),
+    ParallelRun(6, replace(SPONGE, yields=True), (3, 2, 1), "peer", True),
+    ParallelRun(8, replace(PERIODIC, yields=True), (2, 2, 2), "mpi-thread", True),
     # Blocks of three rows.
     ParallelRun(6, replace(DEEP_PERIODIC, single_receiver=True), (1, 1, 6), "mpi", False),
     ParallelRun(6, DEEP_PERIODIC, None, "auto", True),

@@ -66,10 +66,18 @@ class CollectedModule:
         return lambda: None
 
 
-def solver_sources(precision: str, sides: str, top: str, q: bool, **storage: str) -> list[Source]:
+def solver_sources(
+    precision: str,
+    sides: str,
+    top: str,
+    q: bool,
+    plasticity: dict[str, Any] | None = None,
+    **storage: str,
+) -> list[Source]:
     """Everything that one variant of the earthquake solver compiles.
 
     Args:
+        plasticity: the section of rock that yields.
         storage: `memory` and `materials` of `[run]`.
     """
     matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0} | ({"qp": 155.9, "qs": 69.3} if q else {})
@@ -88,6 +96,7 @@ def solver_sources(precision: str, sides: str, top: str, q: bool, **storage: str
             }
         ],
         run={"precision": precision, **storage},
+        plasticity=plasticity,
     )
     backend = SourceCollector()
     Earthquake(prepare(case), backend)
@@ -167,7 +176,8 @@ def dgwave_source(
     columns = equations.columns if curved else 0
     variant = KernelVariant(degree, len(equations.fields), jump, size, columns, nodal)
     shape = mortar_shape(variant) if file == "mortars.h" else kernel_shape(h100, variant)
-    return kernel_source(file, problem, None if file == "fault.h" else shape, absorbing=True)
+    of_points = file in ("fault.h", "yielding.h")
+    return kernel_source(file, problem, None if of_points else shape, absorbing=not of_points)
 
 
 def fault_sources(dtype: str, *, curved: bool) -> list[Source]:
@@ -175,6 +185,14 @@ def fault_sources(dtype: str, *, curved: bool) -> list[Source]:
     source = dgwave_source(dtype, 4, elastic=True, upwind=1.0, file="fault.h", curved=curved)
     laws = [{**source.constants, "FRICTION": law} for law in (1, 2, 3, 4)]
     return [replace(source, constants=constants) for constants in laws]
+
+
+def yielding_sources(dtype: str, degree: int, *, curved: bool, nodal: bool) -> list[Source]:
+    """The kernel of yielding rock of DG waves, with and without initial shear stress."""
+    options: dict[str, Any] = {"curved": curved, "nodal": nodal}
+    source = dgwave_source(dtype, degree, elastic=True, upwind=1.0, file="yielding.h", **options)
+    constants = [{**source.constants, "SHEARED": sheared} for sheared in (False, True)]
+    return [replace(source, constants=each) for each in constants]
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:

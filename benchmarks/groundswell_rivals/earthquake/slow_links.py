@@ -182,7 +182,7 @@ class Study:
         solver = self.solver
         solver.set_exchange(Choice(self._transport, aggregate=False, codec="mpc"))
         self._exchange()
-        layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
+        layers = (velocity_halo(None), stress_halo(solver.setup, solver.decomposition))
         totals: dict[str, Integers] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
             transfer = exchange.transfers[0]

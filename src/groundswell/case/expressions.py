@@ -74,6 +74,11 @@ class Expression:
         self._tree = _parse(text) if isinstance(text, str) else ast.Constant(float(text))
         self(*(TRIAL,) * len(self.variables))
 
+    @property
+    def names(self) -> set[str]:
+        """The names in the text."""
+        return {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
+
     def __call__(self, *at: Floats) -> Floats:
         """Values at positions, given by an array of one shape for each variable.
 

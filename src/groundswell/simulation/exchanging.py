@@ -204,10 +204,19 @@ class ExchangingSolver(TunableSolver):
         """The decomposition."""
         return self.decomposition
 
-    def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> HaloExchange:
-        """An exchange of these ghosts by the present choice; see `HaloExchange` for options."""
+    def make_exchange(
+        self,
+        fields: Sequence[GhostField],
+        decomposition: Decomposition | None = None,
+        **options: Any,
+    ) -> HaloExchange:
+        """An exchange of these ghosts by the present choice; see `HaloExchange` for options.
+
+        Args:
+            decomposition: of the fields, if it is not that of the cells.
+        """
         return HaloExchange(
-            *(self.backend, self.comm, self.decomposition, fields),
+            *(self.backend, self.comm, decomposition or self.decomposition, fields),
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
             codec=self.choice.codec,

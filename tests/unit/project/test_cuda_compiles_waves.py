@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -23,10 +24,12 @@ from source_collector import (
     fused_sources,
     solver_sources,
     ultrasound_sources,
+    yielding_sources,
 )
 from variants import long_variants, short_and_long
 
 from groundswell.solvers.dgwave.recording.surface import surface_source
+from groundswell.solvers.earthquake.plasticity.rank import GPU_SIZES
 from groundswell.solvers.ultrasound.kwave.velocities import shift_source
 
 pytestmark = pytest.mark.each_value
@@ -51,6 +54,24 @@ def test_kernels_with_fewer_bytes(check: Check, sides: str, memory: str, materia
     for precision in ("single", "double") if memory == "full" else ("single",):
         for source in solver_sources(precision, sides, "free-surface", q=True, **storage):
             check(source, precision, limits)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("cohesion", ["1e6 + 1e3 * depth", "1e6 + x"])
+@pytest.mark.parametrize("materials", ["cells", "classes"])
+def test_kernels_of_rock_that_yields(
+    check: Check, precision: str, cohesion: str, materials: str
+) -> None:
+    rock = {"cohesion": cohesion, "friction_angle": 30.0, "relaxation_time": 0.03}
+    rock["model"] = "drucker-prager"
+    sources = solver_sources(
+        precision, "pml", "free-surface", True, plasticity=rock, materials=materials
+    )
+    [found] = (source for source in sources if source.path.name == "plasticity.h")
+    for strength in {found.constants["STRENGTH"], 2}:
+        constants = {**found.constants, **GPU_SIZES, "STRENGTH": strength}
+        source = replace(found, constants=constants)
+        check(source, precision, LIMITS)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -132,6 +153,17 @@ def test_the_flux_at_faults(check: Check, dtype: str, precision: str, curved: bo
     for source in fault_sources(dtype, curved=curved):
         # Spilled on sm_80 by fast velocity weakening; few threads run this kernel.
         check(source, precision, {**LIMITS, "slide": (144, 144)}, {"slide": 72})
+
+
+@pytest.mark.parametrize("nodal", [True, False])
+@pytest.mark.parametrize("curved", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernel_of_yielding_rock(
+    check: Check, dtype: str, precision: str, curved: bool, nodal: bool
+) -> None:
+    for degree in (4, 15):
+        for source in yielding_sources(dtype, degree, curved=curved, nodal=nodal):
+            check(source, precision)
 
 
 @pytest.mark.parametrize("nodal", [True, False])

@@ -16,13 +16,13 @@ from groundswell.plotting.style import (
     headline,
     picture,
     round_numbers,
-    shades,
     speed_unit,
     title_of,
 )
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots.source import draw_source, epicentre, event_sentence
+from groundswell.seismology.plots.surface_map import coarsened, shade
 
 if TYPE_CHECKING:
     import xarray
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
 
 Peaks = np.ma.MaskedArray  # (ny, nx), masked where unknown
 
-_RANGE = 100.0  # largest ratio of the values at the ends of a logarithmic colour bar
 _DARK = 0.65  # fraction of the colour bar above which contour lines are white
 _MAX_CONTOURS = 8
 _SMOOTHING = 1.5, 0.015  # of contours, at most: cells, and fraction of the length of the map
-_MAX_CELLS = 1500  # along an axis; the picture resolves no more
 
 
 def shaking_map(results: str | Path) -> Path:
@@ -49,7 +47,7 @@ def shaking_map(results: str | Path) -> Path:
         InputError: `shaking_map.nc` is missing or damaged.
     """
     results = Path(results)
-    shaking = _coarsened(read_shaking_map(results / "shaking_map.nc"))
+    shaking = coarsened(read_shaking_map(results / "shaking_map.nc"))
     frame = MapFrame.of(shaking)
     unit, unit_name = speed_unit(float(shaking["pgv"].max()))
     peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
@@ -58,7 +56,7 @@ def shaking_map(results: str | Path) -> Path:
     with picture(path, height) as figure:
         axes = figure.subplots()
         frame.dress(axes)
-        cells = _shade(axes, frame, peaks)
+        cells = shade(axes, frame, peaks)
         _contour(axes, frame, peaks, cells)
         colour_bar(axes, cells, f"PGV, horizontal ({unit_name})")
         sentence = event_sentence(shaking.attrs) + _peak_sentence(shaking, unit, unit_name)
@@ -68,27 +66,6 @@ def shaking_map(results: str | Path) -> Path:
         if (results / "seismograms.h5").exists():
             _draw_stations(axes, frame, read_seismograms(results / "seismograms.h5"), avoid)
     return path
-
-
-def _coarsened(shaking: xarray.Dataset) -> xarray.Dataset:
-    """The map with at most `_MAX_CELLS` along an axis: maxima of blocks of cells."""
-    steps = {d: -(-shaking.sizes[d] // _MAX_CELLS) for d in ("y", "x")}
-    if max(steps.values()) == 1:
-        return shaking
-    blocks = shaking.coarsen(steps, boundary="trim", coord_func="mean")
-    return blocks.max(keep_attrs=True)
-
-
-def _shade(axes: Axes, frame: MapFrame, peaks: Peaks) -> QuadMesh:
-    """Colour the cells, on a logarithmic scale if the values span more than a decade."""
-    from matplotlib.colors import LogNorm, Normalize
-
-    highest = float(peaks.max()) if peaks.count() else 0.0
-    lowest = float(np.percentile(peaks.compressed(), 1)) if peaks.count() else 0.0
-    norm = Normalize(0, highest or 1)
-    if highest > 10 * lowest:
-        norm = LogNorm(max(lowest, highest / _RANGE), highest, clip=True)
-    return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=shades(), shading="nearest")
 
 
 def _contour(axes: Axes, frame: MapFrame, peaks: Peaks, cells: QuadMesh) -> None:

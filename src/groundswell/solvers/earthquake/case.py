@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from groundswell.case.common import NotEmpty, RunSection, Section, repeated
+from groundswell.case.common import NotEmpty, RunSection, Section, TaggedUnion, repeated
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag
@@ -20,6 +20,12 @@ from groundswell.seismology.case.fault import (
     repeated_names,
 )
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
+from groundswell.seismology.case.plasticity import (
+    DruckerPragerSection,
+    strains_recorded,
+    unknown_materials,
+)
+from groundswell.seismology.case.soil import IwanSection
 
 
 class BoundarySection(Section):
@@ -35,7 +41,7 @@ class BoundarySection(Section):
 
 # --- output ---------------------------------------------------------------------------------------
 
-FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"]
+FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz", "plastic_strain"]
 
 
 class VolumeOutput(SurfaceOutput):
@@ -53,7 +59,10 @@ class EarthquakeOutput(SeismicOutput):
 
     recordable: ClassVar[Recordable] = Recordable(
         get_args(FieldName),
-        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf", "fault.nc"),
+        files=(
+            *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
+            *("fault.nc", "plastic_strain.nc"),
+        ),
     )
 
     shaking_map: Flag = True
@@ -101,11 +110,23 @@ class EarthquakeCase(SeismicCase):
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
+    plasticity: Annotated[DruckerPragerSection | IwanSection, TaggedUnion("model")] | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Nothing that excites waves."""
+        """Nothing that excites waves, or the plastic strain of rock that does not yield."""
         yield from super().violations()
         yield from missing_excitation(self.source, self.fault)
+        if not self.plasticity:
+            yield from strains_recorded(self.output)
+
+    @field_validator("plasticity")
+    @classmethod
+    def _has_materials(
+        cls, plasticity: DruckerPragerSection | IwanSection | None
+    ) -> DruckerPragerSection | IwanSection | None:
+        if isinstance(plasticity, DruckerPragerSection):
+            reject(unknown_materials(plasticity, None))
+        return plasticity
 
     @field_validator("fault")
     @classmethod

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
-from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.grids.cartesian import Part, describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
+from groundswell.seismology.plasticity.estimates import plasticity_quantities
+from groundswell.seismology.plasticity.soil_estimates import soil_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
 from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
-from groundswell.solvers.earthquake.cost import savings
+from groundswell.solvers.earthquake.cost import savings, soil_bytes
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
@@ -24,7 +26,7 @@ from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, spee
 from groundswell.solvers.earthquake.warnings import warnings as warnings
 
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
-FAULTS = "Faults"
+FAULTS, ROCK = "Faults", "Rock that yields"
 
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
@@ -36,6 +38,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_layers(setup.absorption),
         *_sources(setup.survey, event, ground),
         *_faults(setup.faults),
+        *_rock(setup),
     ]
 
 
@@ -136,6 +139,14 @@ def _frequencies(frequency: float, ground: Ground) -> Iterator[Quantity]:
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
+
+
+def _rock(setup: Setup) -> Iterator[Quantity]:
+    if setup.plasticity is not None:
+        yield from plasticity_quantities(setup.plasticity.estimates, setup.dt, ROCK)
+    if setup.soil is not None:
+        memory = soil_bytes(setup.soil, Part.whole(setup.grid), setup.case)
+        yield from soil_quantities(setup.soil.estimates, memory, ROCK)
 
 
 def _faults(faults: Sequence[Fault]) -> Iterator[Quantity]:

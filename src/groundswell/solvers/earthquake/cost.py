@@ -12,16 +12,23 @@ from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.material_classes import ClassSavings
 from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.field_bytes import (
     CLASS,
+    SOIL_LOST,
     field_bytes,
+    has_yielding_rock,
+    soil_bytes_moved,
+    soil_cell_bytes,
     stress_bytes,
     velocity_bytes,
     word,
+    yield_bytes,
 )
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.material_count import count_materials
+from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.sampling import recorded
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -59,7 +66,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
         InputError: the grid is too small for this number of ranks, or they would cut a fault.
     """
     decomposition = decompose_grid(setup, ranks)
-    layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
+    layers = [*velocity_halo(setup.ground.soil), *stress_halo(setup, decomposition)]
     size = np.dtype(setup.dtype).itemsize
     parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
     memory = [device_bytes(setup, part) for part in parts]
@@ -74,6 +81,8 @@ def bytes_moved(setup: Setup) -> dict[str, float]:
     return {
         "velocity": velocity_bytes(case) + bytes_of_layers,
         "stress": stress_bytes(case) + bytes_of_layers,
+        **({"plasticity": yield_bytes(case)} if has_yielding_rock(case) else {}),
+        **({"plasticity": _soil_moved(setup.soil, case)} if setup.soil else {}),
     }
 
 
@@ -85,7 +94,22 @@ def device_bytes(setup: Setup, part: Part) -> int:
     own = recorded(setup, part)
     rings = sum(samples.slots * own[name].size for name, samples in recorded(setup).items())
     records = setup.recording(part).device_bytes(setup.case.output.record)
-    return cells + rings + records
+    soil = soil_bytes(setup.soil, part, setup.case) if setup.soil else 0
+    return cells + soil + rings + records
+
+
+def soil_bytes(soil: SoilModel, part: Part, case: EarthquakeCase) -> int:
+    """Device memory of the soft soil in a part of the grid, bytes."""
+    block, (nx, ny, _) = soil.layer.block(part), part.cells
+    rows = block.start[0] + block.shape[0] + 1 if all(block.shape) else 1
+    lost = SOIL_LOST * word(case) * nx * ny * rows
+    return prod(block.shape) * soil_cell_bytes(soil.soils.section, case) + lost
+
+
+def _soil_moved(soil: SoilModel, case: EarthquakeCase) -> float:
+    """Bytes that yield of soil moves, averaged over the points of the grid."""
+    share = prod(soil.layer.cells) / soil.layer.grid.count
+    return share * soil_bytes_moved(soil.soils.section, case)
 
 
 def _output_bytes(setup: Setup) -> int:

@@ -63,6 +63,15 @@ class DepthRows:
         changed: Mask = (self.corrections != UNCORRECTED).any(axis=1)
         return changed
 
+    def with_rows_of(self, other: DepthRows, chosen: Mask) -> DepthRows:
+        """The same with the parameters of `other` in the chosen rows, (rows,)."""
+        properties = {
+            name: np.where(chosen, other.properties[name], values)
+            for name, values in self.properties.items()
+        }
+        corrections = np.where(chosen[:, None], other.corrections, self.corrections)
+        return DepthRows(properties, corrections)
+
 
 def effective_rows(
     profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool

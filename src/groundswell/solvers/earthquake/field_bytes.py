@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from groundswell.seismology.case.plasticity import DruckerPragerSection
+from groundswell.seismology.case.soil import IwanSection
 from groundswell.solvers.earthquake.case import EarthquakeCase
 
 STATE = 9  # velocities and stresses
@@ -12,12 +14,21 @@ CLASS = 2  # bytes
 # once. Velocity: reads 6 stresses and 3 velocities, writes 3 velocities. Stress: reads 3 velocities
 # and 6 stresses, writes 6 stresses.
 VELOCITY_WORDS, STRESS_WORDS = 12, 15
+# Rock that does not yield reads 6 stresses once more; it has fields of what it loses and of strain.
+YIELD_WORDS, YIELD_FIELDS = 6, 2
+# Soft soil reads and writes the stresses of its elements; reads 3 velocities, modulus and reference
+# strain, writes what yielding takes; then reads this and the modulus and updates 6 stresses; the
+# accumulated plastic strain is updated, too.
+SOIL_STRESSES, SOIL_LOST, SOIL_WORDS = 5, 5, 3 + 2 + 5 + 5 + 1 + 12 + 2
 
 
 def field_bytes(case: EarthquakeCase) -> int:
     """Bytes of all fields in a cell."""
     materials = CLASS if in_classes(case) else (5 if is_lossy(case) else 3) * word(case)
-    return STATE * word(case) + MEMORY * memory_bytes(case) + materials
+    yielding = YIELD_FIELDS * word(case) + CLASS if has_yielding_rock(case) else 0
+    if isinstance(case.plasticity, IwanSection):
+        yielding = word(case)  # plastic strain; the rest is in the soil only
+    return STATE * word(case) + MEMORY * memory_bytes(case) + materials + yielding
 
 
 def velocity_bytes(case: EarthquakeCase) -> int:
@@ -32,6 +43,29 @@ def stress_bytes(case: EarthquakeCase) -> int:
     """
     materials = CLASS if in_classes(case) else (4 if is_lossy(case) else 2) * word(case)
     return STRESS_WORDS * word(case) + 2 * MEMORY * memory_bytes(case) + materials
+
+
+def yield_bytes(case: EarthquakeCase) -> int:
+    """Bytes of a point that the search for rock that yields moves where it finds none.
+
+    If the strength does not only vary with depth, two more are a class.
+    """
+    return YIELD_WORDS * word(case) if has_yielding_rock(case) else 0
+
+
+def soil_cell_bytes(section: IwanSection, case: EarthquakeCase) -> int:
+    """Bytes of a cell of soft soil besides the fields: stresses of elements, and the curve."""
+    return (SOIL_STRESSES * section.surfaces + 1) * word(case) + CLASS
+
+
+def soil_bytes_moved(section: IwanSection, case: EarthquakeCase) -> int:
+    """Bytes of a cell of soft soil that its yield moves."""
+    return (2 * SOIL_STRESSES * section.surfaces + SOIL_WORDS) * word(case) + CLASS
+
+
+def has_yielding_rock(case: EarthquakeCase) -> bool:
+    """Whether rock yields, not soil alone."""
+    return isinstance(case.plasticity, DruckerPragerSection)
 
 
 def word(case: EarthquakeCase) -> int:

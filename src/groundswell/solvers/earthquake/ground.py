@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from groundswell.arrays import Mask, Reals
+from groundswell.arrays import Indices, Mask, Reals
 from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Medium
@@ -15,9 +15,11 @@ from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.media.statistics import MediumStatistics
 from groundswell.solvers.earthquake import moduli
 from groundswell.solvers.earthquake.effective import DepthRows, effective_rows
+from groundswell.solvers.earthquake.moduli import elastic_properties
 from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import Phases
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, equivalent_speed
 
 
@@ -31,6 +33,7 @@ class Ground:
         statistics: extremes of the medium.
         relaxation: relaxation mechanisms; None without attenuation.
         reference_frequency: at which the wave speeds of the medium apply, Hz.
+        soil: cells of soft soil, which have no attenuation: their losses are those of yielding.
     """
 
     grid: Grid
@@ -40,6 +43,7 @@ class Ground:
     statistics: MediumStatistics
     relaxation: Relaxation | None
     reference_frequency: float
+    soil: SoilLayer | None = None
 
     def properties(self, material: Material) -> dict[str, Reals]:
         """The moduli and inverse quality factors of a material in the form of the solver."""
@@ -52,7 +56,20 @@ class Ground:
         if profile is None or len(profile.interfaces) == 1:
             return None
         rows = effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
-        return make_passive(rows, self.relaxation) if self.relaxation else rows
+        if self.relaxation is None:
+            return rows
+        rows = make_passive(rows, self.relaxation)
+        if self.soil is None:
+            return rows
+        elastic = effective_rows(profile, self.grid, elastic_properties, mirrored=self.free_surface)
+        k = np.arange(len(rows.corrections)) - GHOSTS - self.grid.before[2]
+        return rows.with_rows_of(elastic, self._are_soil(k))
+
+    def _are_soil(self, rows: Indices) -> Mask:
+        """Whether rows of a region that varies with depth only are soft soil, (n,)."""
+        assert self.soil is not None
+        inside = np.clip(rows, 0, self.grid.region[2] - 1)
+        return np.array([bool(self.soil.yields(int(k)).all()) for k in inside])
 
     def padded_plane(self, k: int) -> dict[str, Reals]:
         """Each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
@@ -67,13 +84,22 @@ class Ground:
             plane = {name: rows[k + GHOSTS] for name, rows in self.rows.properties.items()}
         else:
             region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
-            plane = self.properties(self.medium.plane(region_k))
+            plane = self._plane(region_k)
         return {
             name: np.pad(
                 np.broadcast_to(values, (ny, nx)), width, mode="wrap" if self.periodic else "edge"
             )
             for name, values in plane.items()
         }
+
+    def _plane(self, k: int) -> dict[str, Reals]:
+        """Properties of row `k` of the region."""
+        material = self.medium.plane(k)
+        found = self.properties(material)
+        if self.soil is None or self.relaxation is None:
+            return found
+        elastic, yields = elastic_properties(material), self.soil.yields(k)
+        return {name: np.where(yields, elastic[name], found[name]) for name in found}
 
     @cached_property
     def phases(self) -> Phases | None:

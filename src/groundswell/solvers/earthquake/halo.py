@@ -18,11 +18,13 @@ from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.solvers.earthquake.faults.ranks import beside_faults, blocks_across
+from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, velocity_ghosts
 
 if TYPE_CHECKING:
     from groundswell.seismology.receivers import Station
     from groundswell.solvers.earthquake.case import EarthquakeOutput
     from groundswell.solvers.earthquake.ground import Ground
+    from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
     from groundswell.solvers.earthquake.setup import Setup
 
 NONE, FORWARD, BACKWARD = (0, 0), (1, 2), (2, 1)  # ghost layers below and above
@@ -57,7 +59,10 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     """
     ground, processes = setup.ground, setup.case.run.processes
     periodic = (False, ground.periodic, ground.periodic)
-    smallest = (ROWS_AT_SURFACE if ground.free_surface else 1, 1, 1)
+    rows = ROWS_AT_SURFACE if ground.free_surface else 1
+    if ground.soil:
+        rows = max(rows, ground.soil.end + BELOW)
+    smallest = (rows, 1, 1)
     planes = [fault.plane for fault in setup.faults]
 
     def divide(requested: Sequence[int] | None) -> Decomposition:
@@ -73,9 +78,10 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
         return divide(blocks_across(planes[0]))
 
 
-def velocity_halo() -> list[GhostLayers]:
-    """Velocities that the stress update and the free surface read."""
-    return [(name, _stencil_ghosts(name)) for name in VELOCITIES]
+def velocity_halo(soil: SoilLayer | None) -> list[GhostLayers]:
+    """Velocities that the stress update, the free surface and soft soil read."""
+    layers = [(name, _stencil_ghosts(name)) for name in VELOCITIES]
+    return layers + ([(name, velocity_ghosts(soil)) for name in VELOCITIES] if soil else [])
 
 
 def stress_halo(setup: Setup, decomposition: Decomposition) -> list[GhostLayers]:
@@ -89,6 +95,17 @@ def stress_halo(setup: Setup, decomposition: Decomposition) -> list[GhostLayers]
         layers += [(name, _recorded_ghosts(rows, decomposition)) for name in VELOCITIES]
     records = ghosts_read(setup.recording(Part.whole(setup.grid)), output.record, decomposition)
     return [*layers, *records.items()]
+
+
+def unrelaxed_halo() -> list[GhostLayers]:
+    """Stresses that the yield condition reads, also in the ghosts before a block.
+
+    See kernels/plasticity.h.
+    """
+    return [
+        *((name, Ghosts((1, 1, 1), (0, 0, 0), corners=True)) for name in ("sxx", "syy", "szz")),
+        *((name, Ghosts((1, 1, 1), (1, 1, 1), corners=True)) for name in ("sxy", "sxz", "syz")),
+    ]
 
 
 def halo_fields(

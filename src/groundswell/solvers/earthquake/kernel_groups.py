@@ -9,6 +9,7 @@ from groundswell.simulation.kernel_groups import RECORDING
 
 SURFACE, SEA_FLOOR, SOURCES = "free surface", "sea floor", "sources"
 FAULTS = "faults"
+PLASTICITY = "plasticity"
 
 KERNEL_GROUPS = {
     "update_velocity": "velocity",
@@ -21,6 +22,8 @@ KERNEL_GROUPS = {
     "inject_moments": SOURCES,
     **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
     **dict.fromkeys(("release", "release_surface"), FAULTS),
+    **dict.fromkeys(("find_yielding", "relax_yielding"), PLASTICITY),
+    **dict.fromkeys(("yield_soil", "release_soil"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +35,11 @@ def properties(
         compliance = 1 / mu
     values = (rho, p_modulus - 2 * mu, compliance, inverse_qp, inverse_qs)
     return dict(zip(PROPERTIES, values, strict=True))
+
+
+def elastic_properties(material: Material) -> dict[str, Reals]:
+    """PROPERTIES of a material without attenuation, whatever its quality factors."""
+    return properties(replace(material, qp=None, qs=None), None, 1.0)
 
 
 def _inverse(q: Reals | None) -> Reals:

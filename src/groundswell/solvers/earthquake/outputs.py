@@ -1,4 +1,4 @@
-"""Outputs of an earthquake: seismograms, surface motion, peaks and volumes.
+"""Outputs of an earthquake: seismograms, surface motion, peaks, plastic strain and volumes.
 
 For each kind, a kernel in the step fills a ring buffer on the device, which is written to a file.
 """
@@ -14,6 +14,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch, Module
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.grids.cartesian import Part
@@ -24,6 +25,7 @@ from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.seismology.case.outputs import SurfaceOutput
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import (
     Attributes,
@@ -40,6 +42,7 @@ from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
 from groundswell.solvers.earthquake.fault_records import FaultRecords
 from groundswell.solvers.earthquake.fault_slip import FaultSlip
+from groundswell.solvers.earthquake.plasticity.records import StrainRecords
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.setup import Setup
@@ -93,6 +96,7 @@ class Outputs:
             self._clock,
         )
         self._faults = FaultRecords(setup.faults, rank.faults, rank.backend, rank.comm)
+        self._strain = self._strain_records()
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
         self._peaks: DeviceArray | None = None
@@ -110,6 +114,19 @@ class Outputs:
         """Fields over this part's region, (nz, ny, nx)."""
         slices = self._part.region_slices
         return {name: array[slices] for name, array in self._fields.items()}
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """Results that are a few numbers, on rank 0 after `write`."""
+        return self._strain.findings if self._strain else ()
+
+    def _strain_records(self) -> StrainRecords | None:
+        """The record of the plastic strain, if the rock yields."""
+        strain = self._regions.get(STRAIN)
+        if strain is None:
+            return None
+        where = (self._backend, self._comm, self._part)
+        return StrainRecords(strain, self._surface_points, *where)
 
     def ring(self, name: str) -> Ring:
         """The latest samples of "seismograms", "surface" or "volumes", on the device."""
@@ -136,9 +153,10 @@ class Outputs:
         """Write the shaking map, faults, and seismograms in other formats, at the run's end."""
         peaks, records = self._gather_peaks(), self._recorders.write(folder)
         faults = self._faults.write(folder, self._attributes)
+        strain = self._strain.write(folder, self._attributes) if self._strain else []
         if not self._comm.first:
             return []
-        maps = [*self._write_map(folder, peaks), *faults]
+        maps = [*self._write_map(folder, peaks), *faults, *strain]
         return [*maps, *self._write_formats(folder), *records]
 
     def _write_formats(self, folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from groundswell.report.pictures import Picture
 from groundswell.seismology.plots.fault_maps import rate_map, slip_map
+from groundswell.seismology.plots.plastic_strain import plastic_strain
 from groundswell.seismology.plots.record_section import record_section
 from groundswell.seismology.plots.shaking_map import shaking_map
 from groundswell.seismology.plots.snapshots import snapshots
@@ -13,5 +14,6 @@ PICTURES = [
     Picture("seismograms.h5", "seismograms.png", "Seismograms by distance", record_section),
     Picture("fault.nc", "fault_slip.png", "Slip on faults, and when they broke", slip_map),
     Picture("fault.nc", "fault_rate.png", "Largest slip rates on faults", rate_map),
+    Picture("plastic_strain.nc", "plastic_strain.png", "Plastic strain", plastic_strain),
     Picture("surface.nc", "surface.png", "Waves on the surface", snapshots),
 ]

@@ -1,10 +1,11 @@
-"""What `[[output.record]]` can record: velocities and stresses."""
+"""What `[[output.record]]` can record: velocities, stresses and plastic strain."""
 
 from __future__ import annotations
 
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 
 _VELOCITY = ("m s-1", "particle velocity along {}")
@@ -28,6 +29,7 @@ RECORDABLE = {
     name: RecordableField(name, units, words.format(axis), _from_middle(offset))
     for name, offset, (units, words), axis in _FIELDS
 }
+RECORDABLE[STRAIN] = RecordableField(STRAIN, "1", "accumulated plastic strain", (0.0, 0.0, 0.0))
 
 
 def recordable_domain(part: Part, periodic: bool) -> CartesianDomain:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from groundswell.errors import InputError
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
+from groundswell.seismology.formats.plastic_strain import NAME as STRAIN_MAP
+from groundswell.seismology.formats.plastic_strain import read_plastic_strain
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
@@ -28,10 +30,13 @@ shaking_map = FileReader("shaking_map.nc", read_shaking_map)
 # Slip, rupture time and stresses at the centres of faults' cells: xarray.Dataset (point).
 fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
 
+# Accumulated plastic strain of the uppermost cells: xarray.Dataset (y, x).
+plastic_strain = FileReader(STRAIN_MAP, read_plastic_strain, "run the case with [plasticity]")
+
 # The files of `output.volumes` and `output.record`.
 records = RecordReader(
     RECORDABLE,
-    {seismograms.file, shaking_map.file, fault.file, "surface.nc"},
+    {seismograms.file, shaking_map.file, fault.file, plastic_strain.file, "surface.nc"},
     "run the case with output.volumes (snapshots) or output.record (points, planes, boxes, final "
     "fields)",
 )

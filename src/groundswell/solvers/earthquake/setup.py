@@ -34,6 +34,10 @@ from groundswell.solvers.earthquake.field_bytes import field_bytes
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.memory_unit import memory_unit
+from groundswell.solvers.earthquake.plasticity.model import Plasticity, build_plasticity
+from groundswell.solvers.earthquake.plasticity.soil_build import build_soil
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
+from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.recordable import RECORDABLE, recordable_domain
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -53,6 +57,8 @@ class Setup:
         time_axis: the times of all steps.
         absorption: the absorbing layers.
         faults: the faults that break by themselves.
+        plasticity: the rock, if it yields.
+        soil: soft soil, if it yields.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -66,6 +72,8 @@ class Setup:
     time_axis: TimeAxis
     absorption: Absorption
     faults: tuple[Fault, ...] = ()
+    plasticity: Plasticity | None = None
+    soil: SoilModel | None = None
 
     @property
     def grid(self) -> Grid:
@@ -148,7 +156,11 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     axis = TimeAxis.of(survey.sources, step.dt, step.stride, case.time.duration)
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
-    setup = Setup(case, geography, ground, stable, step, survey, axis, absorption, faults)
+    rock = build_plasticity(case.plasticity, ground, survey.sources, comm)
+    yielding = rock, build_soil(case.plasticity, ground, survey.sources, faults)
+    setup = Setup(
+        case, geography, ground, stable, step, survey, axis, absorption, faults, *yielding
+    )
     _validate(setup)
     return setup
 
@@ -172,6 +184,7 @@ def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Groun
         statistics,
         fit_case(case.attenuation, statistics),
         float(getattr(case.attenuation, "reference", 1.0)),
+        SoilLayer.of(case.plasticity, grid, medium),
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
@@ -40,7 +41,8 @@ from groundswell.solvers.earthquake.halo import (
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
-from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
+from groundswell.solvers.earthquake.plasticity.build import build_rheology
+from groundswell.solvers.earthquake.sea_floor_launches import SeaFloor
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
@@ -88,6 +90,9 @@ class Earthquake(ExplicitSolver):
         self.module = backend.compile(
             step_source(setup, self.part, self.layout, self.materials, self.layers)
         )
+        self.sea_floor = SeaFloor(setup, backend, self.part, self.module)
+        self.rheology = build_rheology(setup, backend, self.part, self.materials)
+        self.fields |= self.rheology.fields
         fields = {name: field.interior for name, field in self.fields.items()}
         where = (backend, self.comm, self.part)
         compliance = self.materials.arguments("compliance")
@@ -122,6 +127,7 @@ class Earthquake(ExplicitSolver):
             *self._forces,
             *self.update_velocities(),
             *concurrently(self._mirror_velocity(), self._moments),
+            *self.rheology.advance(self._pick(*VELOCITIES), self.exchanges),
             *self.update_stresses(),
         ]
 
@@ -137,13 +143,22 @@ class Earthquake(ExplicitSolver):
             interior=self._update_velocity(interior, ticks),
         )
 
-    def update_stresses(self) -> list[Launch]:
-        """Launches that update the stresses and their halo."""
+    def update_stresses(self, *, yields: bool = True) -> list[Launch]:
+        """Launches that update the stresses and their halo.
+
+        Args:
+            yields: whether the rock yields, if it can.
+        """
         boundary, interior = self._boxes()
-        return self.exchanges[1].overlap_with(
-            boundary=self._update_stress(boundary),
-            interior=self._update_stress(interior),
-        )
+
+        def update(exchange: HaloExchange) -> list[Launch]:
+            return exchange.overlap_with(
+                boundary=self._update_stress(boundary),
+                interior=self._update_stress(interior),
+            )
+
+        stresses, boxes = self._pick(*STRESSES), (boundary, interior)
+        return self.rheology.complete(update, stresses, boxes, self.exchanges, yields=yields)
 
     def _boxes(self) -> tuple[list[Block], list[Block]]:
         """The cells to update before an exchange, and those to update during it."""
@@ -154,12 +169,13 @@ class Earthquake(ExplicitSolver):
     def _update_velocity(self, boxes: Sequence[Block], ticks: int) -> list[Launch]:
         fields = {**self._pick(*VELOCITIES, *STRESSES), **self._densities}
         layers, clock = self.layers.arguments("velocity"), {"clock": self.clock, "ticks": ticks}
+        sponge = {"sponge": self.layers.damping}
         return [
             launch
             for box in boxes
             for launch in (
                 self._in_box("update_velocity", box, {**fields, **layers, **clock}),
-                *self._correct("correct_velocity", box, fields),
+                *self.sea_floor.correct("correct_velocity", box, {**fields, **sponge}),
             )
         ]
 
@@ -172,40 +188,17 @@ class Earthquake(ExplicitSolver):
             "rows": self.materials.corrections,
             "mechanisms": self._mechanisms,
         }
-        layers = self.layers.arguments("stress")
+        layers, sponge = self.layers.arguments("stress"), {"sponge": self.layers.damping}
         return [
             launch
             for box in boxes
             for launch in (
                 self._in_box("update_stress", box, {**fields, **layers}),
-                *self._correct("correct_stress", box, fields),
+                *self.sea_floor.correct("correct_stress", box, {**fields, **sponge}),
                 *self.faults.release(fields, box),
+                *self.rheology.release(self._pick(*STRESSES), box),
             )
         ]
-
-    def _correct(self, kernel: str, box: Block, fields: Mapping[str, DeviceArray]) -> list[Launch]:
-        """The launch that corrects differences in a box at boundaries of fluids, if any."""
-        if kernel not in self._sea_floor:
-            return []
-        tables = self._sea_floor[kernel].tables(box, self.layout, self.setup.dtype)
-        count = len(tables["targets"])
-        if not count:
-            return []
-        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
-        arrays = {**fields, "sponge": self.layers.damping, **on_device}
-        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
-
-    @cached_property
-    def _sea_floor(self) -> dict[str, CorrectionTerms]:
-        """The terms that each kernel of kernels/sea_floor.h adds; empty if there is no fluid."""
-        phases, top = self.setup.ground.phases, self.setup.ground.free_surface
-        if phases is None:
-            return {}
-        differences = find_differences(phases, self.part, free_surface=top)
-        return {
-            "correct_velocity": differences.velocity_terms(self.part, top),
-            "correct_stress": differences.stress_terms(self.part),
-        }
 
     @property
     def _densities(self) -> dict[str, DeviceArray]:
@@ -248,14 +241,18 @@ class Earthquake(ExplicitSolver):
             "stress": self._update_stress(whole)[0],
         }
 
-    def _exchanges(self) -> tuple[HaloExchange, HaloExchange]:
-        """The exchanges of the velocities, and of the stresses with what outputs read."""
+    def _exchanges(self) -> tuple[HaloExchange, ...]:
+        """The exchanges of velocities, of stresses with what outputs read, and for yielding."""
 
         def make(needed: Sequence[GhostLayers]) -> HaloExchange:
             fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
             return self.make_exchange(fields)
 
-        return make(velocity_halo()), make(stress_halo(self.setup, self.decomposition))
+        return (
+            make(velocity_halo(self.setup.ground.soil)),
+            make(stress_halo(self.setup, self.decomposition)),
+            *self.rheology.exchanges(self.fields, self.decomposition, self.make_exchange),
+        )
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -302,11 +299,12 @@ class Earthquake(ExplicitSolver):
     def exchanged(self) -> tuple[object, ...]:
         """The layers of a step's exchanges, and what its kernels compute."""
         halo = stress_halo(self.setup, self.decomposition)
-        return self.layers.constants(), self.layers.parameters(), self.attenuated, halo
+        rock = type(self.rheology).__name__
+        return self.layers.constants(), self.layers.parameters(), self.attenuated, rock, halo
 
     def timed_step(self) -> list[Launch]:
         """The two updates of a step; they keep zero fields zero and do not advance the clock."""
-        return [*self.update_velocities(ticks=0), *self.update_stresses()]
+        return [*self.update_velocities(ticks=0), *self.update_stresses(yields=False)]
 
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
@@ -334,9 +332,15 @@ class Earthquake(ExplicitSolver):
                 state[f"surface/{name}"] = surface_array(memory, shape, part.start[1::-1])
         return {
             **state,
+            **self.rheology.state(),
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.comm),
         }
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """What the run has found, on rank 0 after the files at its end have been written."""
+        return self.outputs.findings
 
     def snapshot(self, name: str) -> HostArray:
         """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""

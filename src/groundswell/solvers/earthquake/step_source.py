@@ -23,25 +23,32 @@ def step_source(
     """The kernels for a part of the grid."""
     ground, has_surface = setup.ground, setup.ground.free_surface and part.start[2] == 0
     constants: dict[str, Constant] = {
-        **precision(setup.dtype),
+        **common_constants(setup, part, materials),
         **layers.constants(),
         "CORRECTED_ROWS": materials.are_corrected,
-        "ATTENUATION": ground.relaxation is not None,
         "HALF_MEMORY": setup.has_half_memory,
-        "CLASSES": materials.record > 0,
-        "MODULI": materials.record,
-        "FREE_SURFACE": has_surface,
         "WET_SURFACE": has_surface and ground.phases is not None,
         "SHEAR_REACH": SHEAR_REACH,
         "ABOVE": float(surface_weights(ground.free_surface)[0]),
         "BAND_BYTES": BAND_BYTES,
     }
-    parameters = {**layout.parameters(), **layers.parameters(), **_differences(part)}
+    parameters = {**layout.parameters(), **layers.parameters(), **differences(part)}
     parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}
     if setup.has_half_memory:
         parameters["MEMORY_UNIT"] = setup.memory_unit
     generic = layout.is_short_run(setup.steps)
     return Source(KERNELS / "step.h", constants, parameters, generic=generic)
+
+
+def common_constants(setup: Setup, part: Part, materials: Materials) -> dict[str, Constant]:
+    """Constants of all kernels that read the materials of a part of the grid."""
+    return {
+        **precision(setup.dtype),
+        "ATTENUATION": setup.ground.relaxation is not None,
+        "CLASSES": materials.record > 0,
+        "MODULI": materials.record,
+        "FREE_SURFACE": setup.ground.free_surface and part.start[2] == 0,
+    }
 
 
 def cells_in_bands(shape: Sequence[int], itemsize: int) -> Cells:
@@ -51,7 +58,7 @@ def cells_in_bands(shape: Sequence[int], itemsize: int) -> Cells:
     return Cells(nx, ny, nz, band=-(-ny // bands))
 
 
-def _differences(part: Part) -> dict[str, Parameter]:
+def differences(part: Part) -> dict[str, Parameter]:
     """Spacing, weights of the differences and extent of the region along each axis."""
     found: dict[str, Parameter] = {}
     for axis, name in enumerate("XYZ"):

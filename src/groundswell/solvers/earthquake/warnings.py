@@ -10,6 +10,8 @@ import numpy as np
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.faults.quantities import fault_warnings
+from groundswell.seismology.plasticity.estimates import plasticity_warnings
+from groundswell.seismology.plasticity.soil_estimates import soil_warnings
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.point_sources import PointSource
@@ -45,7 +47,16 @@ def warnings(setup: Setup) -> list[str]:
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
         *chain(*(fault_warnings(f.name, f.estimates, f.spacing) for f in setup.faults)),
         *chain(*(_astride(fault, survey.receivers) for fault in setup.faults)),
+        *_rock(setup),
     ]
+
+
+def _rock(setup: Setup) -> Iterator[str]:
+    """Rock that yields before the waves, or nearly, and soil that is poorly resolved."""
+    if setup.plasticity is not None:
+        yield from plasticity_warnings(setup.plasticity.estimates, setup.dt)
+    if setup.soil is not None:
+        yield from soil_warnings(setup.soil.estimates, setup.survey.frequency)
 
 
 def _resolution(ground: Ground, emitted: float) -> Iterator[str]:

@@ -15,8 +15,10 @@ from result_files import EVENT, X, Y, degrees, rng, write_map
 from groundswell.plotting.map_frame import MapFrame
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots import shaking_map as shaking
+from groundswell.seismology.plots import surface_map
 from groundswell.seismology.plots.shaking_map import shaking_map
 from groundswell.seismology.plots.source import epicentre, event_sentence
+from groundswell.seismology.plots.surface_map import coarsened, shade
 
 pytestmark = pytest.mark.each_value
 
@@ -30,7 +32,7 @@ def test_the_darkest_pixel_is_where_the_shaking_is(geography: bool) -> None:
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     frame.dress(axes)
-    shaking._shade(axes, frame, np.ma.masked_invalid(1e-3 + np.exp(-distance / 500)))
+    shade(axes, frame, np.ma.masked_invalid(1e-3 + np.exp(-distance / 500)))
     axes.set_axis_off()
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3].sum(axis=2)  # first row at the bottom
@@ -48,7 +50,7 @@ def test_contours_of_a_map_of_few_cells_agree_with_its_colours() -> None:
     peaks[9, 6] = 1.0
     frame, values = MapFrame(x, x), np.ma.masked_invalid(peaks)
     axes = Figure().add_subplot()
-    shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
+    shaking._contour(axes, frame, values, shade(axes, frame, values))
     lines = axes.collections[-1]
     around = dict(zip(lines.levels.tolist(), lines.get_paths(), strict=True))[0.5].vertices
     assert np.hypot(*(around - [0.6, 0.9]).T).max() < 0.1
@@ -61,7 +63,7 @@ def test_contours_reach_the_edge_of_a_map_with_gaps() -> None:
     peaks = np.where(np.hypot(east, north) < 5000, 1 + east / 10_000, np.nan)
     frame, values = MapFrame(x, x), np.ma.masked_invalid(peaks)
     axes = Figure().add_subplot()
-    shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
+    shaking._contour(axes, frame, values, shade(axes, frame, values))
     lines = axes.collections[-1]
     middle = dict(zip(lines.levels.tolist(), lines.get_paths(), strict=True))[1.0].vertices
     assert np.ptp(middle[:, 1]) > 2 * 4.7 and np.ptp(middle[:, 0]) < 0.3
@@ -81,8 +83,8 @@ def test_thinning_keeps_the_peak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     pgv = rng.uniform(0, 1, (40, 60))
     pgv[17, 23] = 5
     write_map(tmp_path, pgv)
-    monkeypatch.setattr(shaking, "_MAX_CELLS", 20)
-    thin = shaking._coarsened(read_shaking_map(tmp_path / "shaking_map.nc"))
+    monkeypatch.setattr(surface_map, "_MAX_CELLS", 20)
+    thin = coarsened(read_shaking_map(tmp_path / "shaking_map.nc"))
     assert dict(thin.sizes) == {"y": 20, "x": 20}
     assert thin["pgv"].max() == 5
     assert thin["x"].values == pytest.approx(X.reshape(20, 3).mean(1))

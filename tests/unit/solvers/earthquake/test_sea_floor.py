@@ -143,7 +143,7 @@ def test_stresses_of_the_solid_do_not_push_the_fluid(share: float) -> None:
 
 def test_media_without_fluid_have_no_additional_kernels() -> None:
     rock = Earthquake(setup([{"top": 0.0, **ROCK}]), open_backend("cpu"))
-    assert rock.setup.ground.phases is None and not rock._sea_floor
+    assert rock.setup.ground.phases is None and not rock.sea_floor.terms
     wet = Earthquake(sea(), open_backend("cpu"))
     assert len(wet.timed_step()) == len(rock.timed_step()) + 2
 

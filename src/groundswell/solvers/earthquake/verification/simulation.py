@@ -35,8 +35,15 @@ def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Ea
 
 def without_layers(setup: Setup) -> Setup:
     """The same set-up on its region alone."""
-    ground = replace(setup.ground, grid=Grid(setup.grid.region, setup.grid.spacing))
-    return replace(setup, ground=ground, absorption=replace(setup.absorption, ground=ground))
+    grid, layer = Grid(setup.grid.region, setup.grid.spacing), setup.ground.soil
+    ground = replace(setup.ground, grid=grid, soil=replace(layer, grid=grid) if layer else None)
+    parts: dict[str, Any] = {
+        "absorption": setup.absorption,
+        "plasticity": setup.plasticity,
+        "soil": setup.soil,
+    }
+    on_region = {name: replace(part, ground=ground) for name, part in parts.items() if part}
+    return replace(setup, ground=ground, **on_region)
 
 
 def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:

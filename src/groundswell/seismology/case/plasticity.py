@@ -1,0 +1,179 @@
+"""Section `[plasticity]` of a case: strength of the rock, and the stress in it before the waves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainValidator, ValidationInfo
+
+from groundswell.case.common import OutputSection, Section, exactly_one
+from groundswell.case.problems import Violation
+from groundswell.case.units import NonNegative, Time, Unit
+from groundswell.errors import did_you_mean, listed, quoted
+from groundswell.seismology.case.varying import VaryingUnit
+
+# --- strength -------------------------------------------------------------------------------------
+
+VARIABLES = ("x", "y", "depth", "vp", "vs", "rho")
+_BY = {"depth": Unit("m", "a depth", "1 km"), "vs": Unit("m/s", "a speed", "500 m/s")}
+
+
+def _place(value: object, info: ValidationInfo) -> float:
+    """A depth or a speed."""
+    return float(_BY[info.data.get("by", "depth")].read(value))
+
+
+def _entry(value: object, info: ValidationInfo) -> float:
+    """A value of the parameter that the table is for."""
+    unit = (info.context or {}).get("unit", Unit("", "a plain number", "5"))
+    return float(unit.number(value) if isinstance(unit, VaryingUnit) else unit.read(value))
+
+
+class RockTable(Section):
+    """`{ by = "vs", at = ["300 m/s", "1 km/s"], values = ["50 kPa", "5 MPa"] }`.
+
+    Linear between depths or S speeds, constant beyond the first and the last.
+    """
+
+    by: Literal["depth", "vs"]
+    at: tuple[Annotated[float, PlainValidator(_place)], ...]
+    values: tuple[Annotated[float, PlainValidator(_entry)], ...]
+
+    def violations(self) -> Iterator[Violation]:
+        """Lists of different lengths, or places out of order."""
+        if not self.at or len(self.at) != len(self.values):
+            yield ("values",), f"must have one value for each of the {len(self.at)} entries of at"
+        for n, (first, second) in enumerate(pairwise(self.at), 1):
+            if not first < second:
+                yield ("at", n), f"must be more than the entry before it, {first:g}"
+
+
+RockValue = float | str | RockTable  # a number, an expression or a table, in SI units
+
+
+@dataclass(frozen=True)
+class OfRock(VaryingUnit):
+    """Annotation of a number, expression or table of a parameter that may vary in the rock."""
+
+    variables = VARIABLES
+    table = RockTable
+    described = 'a table { by = "depth" or "vs", at = [...], values = [...] }'
+
+
+COHESION = OfRock("Pa", "a pressure", "5 MPa", least=0.0)
+ANGLE = OfRock("deg", "an angle", "30 deg", least=0.0, below=90.0)
+Cohesion = Annotated[RockValue, COHESION]
+FrictionAngle = Annotated[RockValue, ANGLE]
+
+
+class MaterialStrength(Section):
+    """`[[plasticity.material]]`: cohesion and friction angle of one material of the medium."""
+
+    name: Annotated[str, Field(min_length=1)]
+    cohesion: Cohesion
+    friction_angle: FrictionAngle
+
+
+# --- stress ---------------------------------------------------------------------------------------
+
+HYDROSTATIC = "hydrostatic"
+
+
+@dataclass(frozen=True)
+class OfDepth(VaryingUnit):
+    """Annotation of a number or expression of a parameter that may vary with depth."""
+
+    variables = ("depth",)
+
+
+RATIO = OfDepth("", "a plain number", "1.0", None, 0.0)
+STRESS = OfDepth("Pa", "a pressure", "-120 MPa")
+FLUID = OfDepth("Pa", "a pressure", "50 MPa", HYDROSTATIC, 0.0)
+OfDepthValue = float | str
+Component = Annotated[OfDepthValue, STRESS]
+
+
+class DepthTensor(Section):
+    """A stress tensor that depends on depth: x east, y north, z down; compression negative."""
+
+    xx: Component
+    yy: Component
+    zz: Component
+    xy: Component
+    xz: Component
+    yz: Component
+
+
+class InitialStressSection(Section):
+    """The weight of the rock above with horizontal stresses `ratio` times as large, or a tensor."""
+
+    ratio: Annotated[OfDepthValue | None, RATIO] = None
+    tensor: DepthTensor | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of the two."""
+        yield from exactly_one(self, "ratio", "tensor")
+
+
+# --- the section ----------------------------------------------------------------------------------
+
+
+class DruckerPragerSection(Section):
+    """`[plasticity]` with `model = "drucker-prager"`: rock that yields.
+
+    `relaxation_time` 0 is yielding independent of the rate.
+    """
+
+    model: Literal["drucker-prager"]
+    cohesion: Cohesion
+    friction_angle: FrictionAngle
+    relaxation_time: Annotated[Time, NonNegative]
+    stress: InitialStressSection = InitialStressSection(ratio=1.0)
+    fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0
+    material: tuple[MaterialStrength, ...] = ()
+
+    def violations(self) -> Iterator[Violation]:
+        """A material that is named twice."""
+        names = [each.name for each in self.material]
+        for n, name in enumerate(names):
+            if name in names[:n]:
+                yield ("material", n, "name"), "has a strength already; name each material once"
+
+    def strength_of(self, material: str | None) -> DruckerPragerSection | MaterialStrength:
+        """The keys `cohesion` and `friction_angle` of a material of the medium."""
+        own = (each for each in self.material if each.name == material)
+        return next(own, self)
+
+
+def unknown_materials(
+    section: DruckerPragerSection, names: Sequence[str] | None
+) -> Iterator[Violation]:
+    """Yield the violations of strengths of materials that the medium does not have.
+
+    Args:
+        names: of the materials; None if they have none.
+    """
+    for n, each in enumerate(section.material):
+        if names is None:
+            text = "needs a medium whose materials have names; use an expression or a table of vs"
+            yield ("material", n), text
+        elif each.name not in names:
+            allowed = f"must be {listed(map(quoted, names))}{did_you_mean(each.name, names)}"
+            yield ("material", n, "name"), allowed
+
+
+STRAIN = "plastic_strain"  # the field of the accumulated plastic strain
+
+
+def strains_recorded(output: OutputSection) -> Iterator[Violation]:
+    """Yield the violations of outputs of the plastic strain, in a case without `[plasticity]`."""
+    text = f'"{STRAIN}" is recorded where rock yields; add [plasticity], or leave it out'
+    volumes = getattr(output, "volumes", None)
+    if volumes and STRAIN in volumes.fields:
+        yield ("output", "volumes", "fields"), text
+    for n, record in enumerate(output.record):
+        if STRAIN in record.fields:
+            yield ("output", "record", n, "fields"), text

@@ -1,0 +1,41 @@
+"""What maps of the surface have in common: coarser values, and colours of cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.style import shades
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+
+Values = np.ma.MaskedArray  # (ny, nx), masked where unknown
+
+_RANGE = 100.0  # largest ratio of the values at the ends of a logarithmic colour bar
+_MAX_CELLS = 1500  # along an axis; the picture resolves no more
+
+
+def coarsened(surface: xarray.Dataset) -> xarray.Dataset:
+    """The map with at most `_MAX_CELLS` along an axis: maxima of blocks of cells."""
+    steps = {d: -(-surface.sizes[d] // _MAX_CELLS) for d in ("y", "x")}
+    if max(steps.values()) == 1:
+        return surface
+    blocks = surface.coarsen(steps, boundary="trim", coord_func="mean")
+    return blocks.max(keep_attrs=True)
+
+
+def shade(axes: Axes, frame: MapFrame, values: Values) -> QuadMesh:
+    """Colour the cells, on a logarithmic scale if the values span more than a decade."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    highest = float(values.max()) if values.count() else 0.0
+    lowest = float(np.percentile(values.compressed(), 1)) if values.count() else 0.0
+    norm = Normalize(0, highest or 1)
+    if highest > 10 * lowest:
+        norm = LogNorm(max(lowest, highest / _RANGE), highest, clip=True)
+    return axes.pcolormesh(*frame.mesh, values, norm=norm, cmap=shades(), shading="nearest")

@@ -1,0 +1,1 @@
+"""Rock that yields on the staggered grid."""

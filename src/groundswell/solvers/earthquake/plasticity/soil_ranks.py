@@ -1,0 +1,38 @@
+"""Blocks of ranks and soft soil: the layer lies in the uppermost blocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.ghosts import Ghosts
+from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
+
+BELOW = 2  # depth rows below the layer that the same ranks have, for differences there
+
+# Cells on the low side whose plastic strain acts on the edges of each shear stress of a block.
+EDGES = {"xy": (0, 1, 1), "xz": (0, 0, 1), "yz": (0, 1, 0)}
+
+
+def rows_of_soil(decomposition: Decomposition, layer: SoilLayer) -> Decomposition:
+    """The decomposition of the depth rows down to the first below the layer.
+
+    Ranks below have one row, which they do not exchange.
+    """
+    lengths = [tuple(np.diff(along).tolist()) for along in decomposition.edges]
+    rows = (layer.end + 1, *(1 for _ in lengths[0][1:]))
+    shape = (sum(rows), *decomposition.shape[1:])
+    return replace(decomposition, shape=shape, lengths=(rows, lengths[1], lengths[2]))
+
+
+def strain_ghosts(layer: SoilLayer, axes: str) -> Ghosts:
+    """The ghosts of a component of plastic strain that its edges read."""
+    return Ghosts(EDGES[axes], (0, 0, 0), corners=True, within=((0, layer.end), None, None))
+
+
+def velocity_ghosts(layer: SoilLayer) -> Ghosts:
+    """The ghosts of velocities that differences at all edges of a block's cells read."""
+    within = ((0, layer.end + BELOW), None, None)
+    return Ghosts((0, 2, 2), (0, 2, 2), corners=True, within=within)
