@@ -16,6 +16,7 @@ from groundswell.grids.cartesian import Field, Layout, Part
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rank import RankPlasticity
+from groundswell.solvers.earthquake.plasticity.tiles import TILE, peaks_shape
 from groundswell.solvers.earthquake.setup import Setup, prepare
 from groundswell.solvers.earthquake.solver import STRESSES
 
@@ -195,11 +196,25 @@ class YieldingPart:
 
     def step(self, boxes: list[Block] | None = None) -> None:
         """One yield of the stresses, in these boxes or in all at once."""
+        for peaks in self.rank.peaks.values():
+            self.backend.assign(peaks, self.largest().view(np.uint32))
         for launch in self.rank.find(self.stresses):
             launch()
         for box in boxes or [Block((0, 0, 0), self.part.shape)]:
             for launch in self.rank.relax(self.stresses, box):
                 launch()
+
+    def largest(self) -> Any:
+        """Largest magnitude of the stresses in each tile, as the update of stresses keeps it."""
+        nx, ny, nz = self.part.cells
+        shape = peaks_shape(self.part.cells)
+        found = np.zeros((*shape[:2], (shape[2] - 1) * TILE), np.float32)
+        for stress in self.stresses.values():
+            own = np.abs(self.backend.to_host(stress)).astype(np.float32)
+            inside = found[1 : nz + 1, 1 : ny + 1, TILE : TILE + nx]
+            np.maximum(inside, np.nextafter(own, np.float32(np.inf)), out=inside)
+        tiles = found.reshape(*shape[:2], -1, TILE).max(axis=3)
+        return np.ascontiguousarray(np.pad(tiles, ((0, 0), (0, 0), (0, 1))))
 
     def of(self, whole: Floats) -> Floats:
         """The part's cells of padded values of the whole grid."""

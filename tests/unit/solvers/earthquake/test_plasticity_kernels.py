@@ -138,6 +138,33 @@ def test_what_has_yielded_leaves_no_trace(backend: Backend) -> None:
         assert np.array_equal(part.stresses[name], part.of(small[name]))
 
 
+def test_tiles_of_small_stresses_are_skipped() -> None:
+    """By the bound, which is never too high: the search of all tiles finds the same."""
+    setup = small_setup(plasticity={**ROCK, "cohesion": "5e6 + 50 * x"})
+    part = YieldingPart(setup, EMULATED, Part.whole(setup.grid))
+    whole = random_stresses(setup, 17, size=3e6)
+    part.fill(whole)
+    part.step()
+    assert part.rank._flags.any()
+    limits, flags = part.rank._cells.limits, part.rank._flags.copy()
+    around = np.stack(
+        [
+            np.roll(part.largest(), (-k, -j, -i), (0, 1, 2))[:-1, :-1, :-1]
+            for k in (0, 1)
+            for j in (0, 1)
+            for i in (0, 1)
+        ]
+    ).max(axis=0)
+    may_skip = around < limits
+    assert 0.2 < may_skip[np.isfinite(limits)].mean() < 0.95 and not flags[may_skip].any()
+    part.fill(whole)  # without peaks, nothing is searched but what must be
+    part.rank._flags[...] = 0
+    for launch in part.rank.find(part.stresses):
+        part.rank._peaks[...] = 0
+        launch()
+    assert not part.rank._flags[limits > 0].any()
+
+
 # --- storage of the strength ----------------------------------------------------------------------
 
 
