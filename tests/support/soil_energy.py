@@ -149,10 +149,11 @@ class SoilBox:
         )
 
     def stored(self, component: int, below: int) -> Floats:
-        """A component of all elements, (surfaces, rows + below, ny, nx)."""
+        """A component of all elements' stresses, (surfaces, rows + below, ny, nx)."""
         ny, nx = self.box.mu.shape[1:]
         s = self.soil_yield._elements[: self.rows + below, :ny, :, :nx]
-        return np.moveaxis(s[:, :, component::5], 2, 0)
+        linear, *lost = np.moveaxis(s[:, :, component::5], 2, 0)
+        return np.asarray(self.elements.shares[:, None, None, None] * linear - np.stack(lost))
 
     def _normal_elements(self) -> float:
         xx, yy = (self.stored(n, 0) for n in (0, 1))

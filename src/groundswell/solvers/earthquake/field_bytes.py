@@ -16,11 +16,12 @@ CLASS = 2  # bytes
 VELOCITY_WORDS, STRESS_WORDS = 12, 15
 # Rock that does not yield reads 6 stresses once more; it has fields of what it loses and of strain.
 YIELD_WORDS, YIELD_FIELDS = 6, 2
-# Elements of soft soil have 5 stresses and the part that they lose. Cells read the former, write 2
-# of them and the latter; edges read this and update 3 stresses. Besides, both read velocities and
-# modulus and write what is lost, cells read the reference strain and update the plastic strain, and
-# 6 stresses of the fields are updated.
-SOIL_ELEMENT, SOIL_ELEMENT_MOVED, SOIL_LOST, SOIL_WORDS = 6, 15, 5, 33
+# Elements of soft soil have 5 stresses and the part that they lose. Those that have yielded before
+# are read by cells, which write the part; edges read it. Those that yield are also read by edges
+# and written, which we do not count. Besides, the stress of linear rock is updated (5, 3 of which
+# are read twice), cells and edges read velocities and modulus, cells read the reference strain and
+# two counts, what is lost is written and read.
+SOIL_ELEMENT, SOIL_ELEMENT_MOVED, SOIL_LOST, SOIL_WORDS = 6, 7, 5, 13 + 8 + 2 + 10
 
 
 def field_bytes(case: EarthquakeCase) -> int:
@@ -56,7 +57,7 @@ def yield_bytes(case: EarthquakeCase) -> int:
 
 def soil_cell_bytes(section: IwanSection, case: EarthquakeCase) -> int:
     """Bytes of a cell of soft soil besides the fields: stresses of elements and strains."""
-    return (SOIL_ELEMENT * section.surfaces + 1) * word(case)
+    return (SOIL_ELEMENT * section.surfaces + SOIL_LOST + 1) * word(case) + CLASS
 
 
 def soil_bytes_moved(section: IwanSection, case: EarthquakeCase) -> int:

@@ -36,9 +36,10 @@ def test_a_gpu_yields_as_a_cpu(precision: str, surfaces: int, top: str) -> None:
         items = Items(int(np.prod(cells.shape)))
         module.launch(BY_ITEM[other.name], items, *other.arguments)()
     tolerance = 100 * np.finfo(first.setup.dtype).eps
-    for one, two in zip(arrays(first), arrays(second), strict=True):
-        assert np.abs(one).max() > 0
+    pairs = [*zip(arrays(first), arrays(second), strict=True)]
+    for one, two in pairs:
         np.testing.assert_allclose(two, one, atol=tolerance * np.abs(one).max())
+    assert sum(one.any() for one, _ in pairs) > len(pairs) - surfaces // 2  # some never yield
 
 
 def soil_of(solver: Earthquake) -> SoilYield:
@@ -56,4 +57,5 @@ def arrays(solver: Earthquake) -> list[Any]:
     """What the kernels write."""
     soil = soil_of(solver)
     fields = [*soil._lost.values(), soil.strain]
-    return [soil._elements, *soil._parts, *(field.interior for field in fields)]
+    counts = [counts.astype(float) for counts in soil._counts.values()]
+    return [soil._elements, *soil._parts, *counts, *(field.interior for field in fields)]

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray, HostArray, Indices, Reals
 from groundswell.backends import Backend, Cells, Launch, Source
 from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.grids.cartesian import Field, Layout, Part
-from groundswell.outputs.distributed_array import ArrayIndex, DistributedArray
+from groundswell.outputs.distributed_array import ArrayIndex, DistributedArray, span
 from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.materials import Materials
@@ -23,6 +24,7 @@ from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.step_source import KERNELS, common_constants, differences
 
 COMPONENTS = ("xx", "yy", "xy", "xz", "yz")
+COUNTS = ("cell_counts", "edge_counts")
 LANES = 32  # of a warp, whose cells are whole cache lines
 BAND_BYTES = 2_000_000  # of elements in a plane of a band; see bands.h
 
@@ -134,8 +136,9 @@ class SoilYield(Rheology):
 
     def _allocate(self) -> None:
         backend, dtype, (nz, ny, row) = self._backend, self._setup.dtype, self._where.shape
-        count = self._soil.surfaces * len(COMPONENTS)
+        count = (1 + self._soil.surfaces) * len(COMPONENTS)
         self._elements = backend.zeros((nz, ny, count, row), dtype)
+        self._counts = {name: backend.zeros((nz, ny, row), np.uint8) for name in COUNTS}
         self._lost = {name: Field(backend, self._thin, dtype) for name in COMPONENTS}
         tables = {**self._cell_tables(), **self._tables()}
         self._tables_on_device = {name: backend.to_device(table) for name, table in tables.items()}
@@ -192,7 +195,8 @@ class SoilYield(Rheology):
         words = self._elements.shape[2] * self._elements.dtype.itemsize
         tables = dict(self._tables_on_device)
         carried = {"carried": tables.pop("carried"), STRAIN: self.strain.interior}
-        arrays = {**velocities, **self._materials, **tables, "elements": self._elements}
+        arrays = {**velocities, **self._materials, **tables, **self._counts}
+        arrays["elements"] = self._elements
         arrays["parts"] = self._interior(self._parts[0])
         lost = self._lost_stresses
         normal = {name: lost.pop(name) for name in ("lost_xx", "lost_yy")}
@@ -232,36 +236,48 @@ class SoilYield(Rheology):
         return (make(parts, rows_of_soil(decomposition, self._soil.layer)),)
 
     def state(self) -> dict[str, DistributedArray]:
-        """The stresses of all elements, (z, y, elements and components, x), for checkpoints.
+        """What elements have lost, and how many, for checkpoints: (z, y, ..., x).
 
-        Neighbours both have those at the edges between them.
+        Neighbours both have the edges between them.
         """
-        x, y, z = self._soil.layer.cells
-        shape = (z + 1, y + 1, self._soil.surfaces * len(COMPONENTS), x + 1)
-        if self._where.is_empty:
-            empty = self._backend.zeros((0,), self._setup.dtype)
-            return {"soil/elements": DistributedArray(empty, shape, (), ())}
+        arrays = {f"soil/{name}": each for name, each in self._arrays.items()}
+        return {name: self._distributed(*each) for name, each in arrays.items()}
+
+    @property
+    def _arrays(self) -> dict[str, tuple[DeviceArray | None, tuple[int, ...], DTypeLike]]:
+        """The arrays of a block, the axes that they have besides its own, and their types."""
+        components = (1 + self._soil.surfaces) * len(COMPONENTS)
+        counts: dict[str, DeviceArray | None] = dict.fromkeys(COUNTS)
+        elements = None
+        if not self._where.is_empty:
+            elements, counts = self._elements, {**self._counts}
         return {
-            "soil/elements": DistributedArray(
-                self._elements, shape, (self._place(shape, True),), (self._place(shape, False),)
-            )
+            "elements": (elements, (components,), self._setup.dtype),
+            **{name: (array, (), np.uint8) for name, array in counts.items()},
         }
 
-    def _place(self, shape: tuple[int, ...], shared: bool) -> tuple[ArrayIndex, ArrayIndex]:
-        """Where elements are here and in the whole; `shared` ones at high sides, too."""
-        block, first = self._where.block, self._soil.layer.first
-        here, there = [], []
+    def _distributed(
+        self, array: DeviceArray | None, more: tuple[int, ...], dtype: DTypeLike
+    ) -> DistributedArray:
+        x, y, z = (n + 1 for n in self._soil.layer.cells)
+        shape = (z, y, *more, x)
+        if array is None:
+            return DistributedArray(self._backend.zeros((0,), dtype), shape, (), ())
+        window, own = (self._place((z, y, x), more, shared) for shared in (True, False))
+        return DistributedArray(array, shape, (window,), (own,))
+
+    def _place(
+        self, shape: tuple[int, ...], more: tuple[int, ...], shared: bool
+    ) -> tuple[ArrayIndex, ArrayIndex]:
+        """Where values are here and in the whole; `shared` ones at high sides, too."""
+        block, first, spans = self._where.block, self._soil.layer.first, []
         for n, lead in enumerate((0, 0, self._where.columns.start)):
             start = block.start[n] + self._part.start[2 - n] - first[2 - n]
-            size = shape[(0, 1, 3)[n]]
-            is_last = start + block.shape[n] + 1 == size
-            count = block.shape[n] + (shared or is_last)
-            here.append(slice(lead, lead + count))
-            there.append(slice(start, start + count))
-        every = slice(0, shape[2])
-        z, y, x = here
-        whole_z, whole_y, whole_x = there
-        return (z, y, every, x), (whole_z, whole_y, every, whole_x)
+            is_last = start + block.shape[n] + 1 == shape[n]
+            spans.append(span(lead, start, block.shape[n] + (shared or is_last)))
+        spans[2:2] = [span(0, 0, n) for n in more]
+        here, there = zip(*spans, strict=True)
+        return here, there
 
 
 def soil_source(setup: Setup, part: Part, materials: Materials) -> Source:
