@@ -51,7 +51,7 @@ def surface_motion(reference_strain: float) -> Floats:
 
 
 def column_motion() -> Floats:
-    """The same in one dimension: elements at the faces of small cells, as springs that slide."""
+    """The same in one dimension: elements at the faces of small cells are springs that slide."""
     h, dt, mu = H / FINER, DT / FINER, RHO * VS**2
     elements = Elements.fit(Hyperbola(), SURFACES, 30.0)
     stiffness, limits = mu * elements.shares, mu * REFERENCE * elements.strengths
