@@ -15,8 +15,8 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
+from groundswell.seismology.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.seismology.sources.event import date_attributes
-from groundswell.solvers.dgwave.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.rank import RankFields
@@ -125,5 +125,5 @@ class Outputs:
 
 
 def _fault_records(rank: RankFields) -> FaultRecords | None:
-    fault, slip = rank.fault, rank.propagation.fault
-    return FaultRecords(rank, fault, slip) if fault and slip else None
+    faults, fault, slip = rank.setup.faults, rank.fault, rank.propagation.fault
+    return FaultRecords(rank, faults, fault, slip) if faults and fault and slip else None

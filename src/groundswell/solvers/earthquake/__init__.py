@@ -31,7 +31,11 @@ info = SolverInfo(
     benchmarks=".benchmarks:BENCHMARK",
     results={
         name: f".results:{name}"
-        for name in ("seismograms", "stream", "shaking_map", "fault", "fields", "records")
+        for name in (
+            *("seismograms", "stream", "shaking_map"),
+            *("fault", "fault_points", "rupture"),
+            *("fields", "records"),
+        )
     },
 )
 

@@ -19,6 +19,7 @@ from groundswell.seismology.case.fault import (
     missing_excitation,
     repeated_names,
 )
+from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
 
 
@@ -53,11 +54,16 @@ class EarthquakeOutput(SeismicOutput):
 
     recordable: ClassVar[Recordable] = Recordable(
         get_args(FieldName),
-        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf", "fault.nc"),
+        files=(
+            *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
+            *("fault.nc", "fault_points.nc", "rupture.nc"),
+        ),
     )
 
     shaking_map: Flag = True
     volumes: VolumeOutput | None = None
+    fault_points: FaultPointsOutput | None = None
+    rupture: RuptureOutput | None = None
 
 
 # --- run ------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ KERNEL_GROUPS = {
     "correct_stress": SEA_FLOOR,
     "inject_forces": SOURCES,
     "inject_moments": SOURCES,
-    **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
+    **dict.fromkeys(("load_fault", "slide", "stretch_fault", "record_fault"), FAULTS),
     **dict.fromkeys(("release", "release_surface"), FAULTS),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 
 from groundswell.errors import InputError
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
+from groundswell.seismology.formats.fault_series import (
+    HISTORY_FILE,
+    POINTS_FILE,
+    read_history,
+    read_points,
+)
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
@@ -28,10 +34,19 @@ shaking_map = FileReader("shaking_map.nc", read_shaking_map)
 # Slip, rupture time and stresses at the centres of faults' cells: xarray.Dataset (point).
 fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
 
+# Slip, slip rate, stress and state at points of faults: xarray.Dataset (time, point).
+fault_points = FileReader(
+    POINTS_FILE, read_points, "run the case with points in output.fault_points"
+)
+
+# Slip and energies of the cells of faults: xarray.Dataset (time, subfault).
+rupture = FileReader(HISTORY_FILE, read_history, "run the case with output.rupture")
+
 # The files of `output.volumes` and `output.record`.
 records = RecordReader(
     RECORDABLE,
-    {seismograms.file, shaking_map.file, fault.file, "surface.nc"},
+    {each.file for each in (seismograms, shaking_map, fault, fault_points, rupture)}
+    | {"surface.nc"},
     "run the case with output.volumes (snapshots) or output.record (points, planes, boxes, final "
     "fields)",
 )

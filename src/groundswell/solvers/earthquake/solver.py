@@ -17,6 +17,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
@@ -28,7 +29,7 @@ from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
-from groundswell.solvers.earthquake.fault_slip import RankFaults
+from groundswell.solvers.earthquake.fault_slip import RankGrid
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     GhostLayers,
@@ -40,6 +41,7 @@ from groundswell.solvers.earthquake.halo import (
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
+from groundswell.solvers.earthquake.rank_faults import RankFaults
 from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
@@ -92,13 +94,13 @@ class Earthquake(ExplicitSolver):
         where = (backend, self.comm, self.part)
         compliance = self.materials.arguments("compliance")
         soft = compliance["compliance"], compliance["classes"]
-        self.faults = RankFaults(setup, backend, self.part)
-        own = RankFields(*where, fields, soft, self.clock, self.module, self.faults.slips)
+        grid = RankGrid(self.part, setup.dtype, setup.dt, setup.time_axis.start)
+        self.faults = RankFaults(backend, self.comm, setup.faults, self.decomposition, grid)
+        own = RankFields(*where, fields, soft, self.clock, self.module, self.faults)
         self.outputs = Outputs(setup, own)
         self.set_exchange(self.first_choice())
-        velocities = {name: self.fields[name].interior for name in VELOCITIES}
         positions = positions_in(self.part, ("x", "y", "depth"))
-        self.finite_check = NonFiniteSearch(backend, velocities, self.time, positions)
+        self.finite_check = NonFiniteSearch(backend, self._pick(*VELOCITIES), self.time, positions)
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -107,6 +109,7 @@ class Earthquake(ExplicitSolver):
         self.close()
         self.choice = choice
         self.exchanges = self._exchanges()
+        self.small_exchanges = self.faults.connect(choice.transport)
         self._step = in_order(self._compose_step())
 
     def _compose_step(self) -> list[Launch]:
@@ -320,6 +323,11 @@ class Earthquake(ExplicitSolver):
     def sources_end(self) -> float:
         """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
         return inf if self.setup.faults else end_of(self.setup.survey.sources)
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """What faults have done, on rank 0 after the files have been written."""
+        return self.outputs.findings
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""
