@@ -67,7 +67,7 @@ MISTAKES = [
      "evolution, length, reference_friction, reference_speed, cohesion"),
     ({"friction": {**FRICTION, "statik": 1}},
      'friction.statik = 1: is not a key here (did you mean "static"?); keys are: '
-     "static, dynamic, distance, cohesion"),
+     "static, dynamic, distance, cohesion, healing_speed"),
     ({"friction": {"static": 0.6, "dynamic": 0.5}}, "friction.distance: is required; give a length "
      'such as "0.4 m", or a plain number in m, an expression of x, y, depth, along_strike, '
      "down_dip, or a table in a file"),
@@ -77,6 +77,7 @@ MISTAKES = [
     ({"friction": {**FRICTION, "distance": "0 m"}},
      'friction.distance = "0 m": must be greater than 0 m'),
     ({"friction": {**FRICTION, "cohesion": "-2 MPa"}}, "must be at least 0 Pa"),
+    ({"friction": {**FRICTION, "healing_speed": "-1 mm/s"}}, "must be at least 0 m/s"),
     ({"friction": {**FRICTION, "cohesion": "2 s"}}, 'cohesion = "2 s": is not a pressure; give'),
     ({"friction": {**FRICTION, "distance": "4"}}, 'distance = "4": has no unit; give a length'),
     ({"friction": {**FRICTION, "static": "0.6"}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,19 @@ def test_rate_and_state_friction_follows_the_differential_equation() -> None:
     assert np.abs(found["state"] - expected.state).max() < 1e-5
     passed = float(np.interp(1e-3, expected.rate, times))
     assert found["rupture_time"][-1] == pytest.approx(passed, abs=times[1] / 10)
+
+
+@pytest.mark.parametrize("speed", [0.0, 1e-3])
+def test_a_fault_recovers_its_strength(speed: float) -> None:
+    """The load falls below the dynamic strength, so that slip stops."""
+    law = replace(WEAKENING, healing_speed=speed)
+    column = UniformColumn(law, NORMAL, (-81.6e6, 0.0), added=(30e6, 0.0), rise=0.6, degree=2)
+    found = column.history(open_backend("cpu"), 0.8)
+    path = -found["slip_strike"]
+    assert path[-1] > 0.005 and found["rate_strike"][-1] == 0 and path[-1] == path[-10]
+    assert found["state"][-1] == (0 if speed else pytest.approx(path[-1]))
+    slides = -found["rate_strike"] > 1e-2
+    assert found["state"][slides] == pytest.approx(path[slides])
 
 
 # --- cases ----------------------------------------------------------------------------------------

@@ -163,6 +163,22 @@ def test_a_rupture_spreads_from_its_nucleation(result: Any) -> None:
     assert np.abs(result.seismograms).max() > 0
 
 
+def test_a_fault_recovers_its_strength(result: Any, ruptured: Callable[..., Any]) -> None:
+    """Where it has stopped, it counts slip from 0 again, and may bear more than dynamic friction."""
+    friction = {**FAULT["friction"], "healing_speed": "1 mm/s"}
+    healed = ruptured(fault=[{**FAULT, "friction": friction}]).fault
+    rate, state = np.hypot(healed.rate_strike, healed.rate_updip), healed.state.values
+    stopped = (healed.peak_rate.values > 0.5) & (rate.values == 0) & (state == 0)
+    assert stopped.sum() > 10 and (state[rate.values > 0.1] > 0).all()
+    path = np.hypot(healed.slip_strike, healed.slip_updip).values
+    assert path[stopped].min() > 0.01
+    assert result.fault.state.values[stopped].min() > 0.01  # without healing
+    shear = np.hypot(healed.shear_strike, healed.shear_updip).values
+    strength = [mu * healed.normal_stress.values for mu in (0.525, 0.677)]
+    assert (shear > 1.02 * strength[0])[stopped].any()
+    assert (shear < 1.02 * strength[1])[stopped].all()
+
+
 def test_a_locked_fault_changes_nothing(ruptured: Callable[..., Any]) -> None:
     """Its jumps are exactly 0, and the grid holds the means of both sides."""
     with_fault, without = (ruptured(fault=fault, source=[SOURCE]) for fault in ([LOCKED], []))
