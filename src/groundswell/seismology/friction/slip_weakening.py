@@ -17,7 +17,8 @@ class SlipWeakening(FrictionLaw):
 
     S = C + sigma (mu_s - (mu_s - mu_d) max(f1, f2)), where f1 = min(s / D, 1) with the path s of
     slip, and f2 = clip((t - T) / t0, 0, 1) forces the fault to weaken from the time T on. The state
-    is s, m, so that V = max(0, tau - S) / eta. Where V falls below V_h, the fault heals: s becomes 0.
+    is s, m, so that V = max(0, tau - S) / eta. Where V falls below V_h, the fault heals: s
+    becomes 0.
 
     Source: Ida (1972), J. Geophys. Res. 77, 3796-3805; with cohesion and forced nucleation as in
     problems TPV5 and TPV24 of Harris et al. (2018), Seismol. Res. Lett. 89, 1146-1162; healing as

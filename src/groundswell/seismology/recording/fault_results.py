@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.case.quantities import Quantity, as_values
 from groundswell.grids.geography import Geography
+from groundswell.seismology.faults.conditions import FaultConditions, lengths_of, loads_of
 from groundswell.seismology.faults.rupture import GROUP, rupture_quantities
+from groundswell.seismology.faults.state_steps import farthest_steps, slip_warnings
 from groundswell.seismology.faults.subfaults import rupture_source
 from groundswell.seismology.formats import scec
 from groundswell.seismology.formats.fault_maps import NAME, write_fault_map
@@ -36,6 +38,7 @@ class FaultResults:
 
     Attributes:
         findings: what the rupture has done, after `write`.
+        warnings: what is doubtful about it.
     """
 
     def __init__(
@@ -43,23 +46,26 @@ class FaultResults:
     ) -> None:
         self._run, self._points, self._history = run, points, history
         self.findings: list[Quantity] = []
+        self.warnings: list[str] = []
 
     def write(
         self,
         folder: Path,
         values: Mapping[str, Floats],
-        loads: Mapping[str, Floats],
+        conditions: Sequence[FaultConditions],
         header: Mapping[str, object],
     ) -> list[Path]:
         """Write `fault.nc` and what follows from the series; return the paths.
 
         Args:
             values: FIELDS of a map at the points of all faults.
-            loads: shear stress with the whole nucleation and without slip there, `load_strike` and
-                `load_updip`, Pa.
+            conditions: those of each fault.
             header: problem and size of elements, for SCEC's files.
         """
-        self.findings = [*rupture_quantities(self._run.faults, {**values, **loads})]
+        run, lengths = self._run, lengths_of(conditions)
+        self.findings = [*rupture_quantities(run.faults, {**values, **loads_of(conditions)})]
+        steps = farthest_steps(run.faults, values["peak_rate"], lengths, run.time_axis.dt)
+        self.warnings = [*slip_warnings(steps)]
         found = [self._write_map(folder, values)]
         if self._points and "scec" in self._points.formats:
             found += self._write_scec(folder, self._points, values["rupture_time"], header)

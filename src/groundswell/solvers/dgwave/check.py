@@ -13,6 +13,7 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities, fault_warnings
+from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.receivers import Station, instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
@@ -23,6 +24,7 @@ from groundswell.solvers.dgwave.advice import aligned, finer_refinement, shallow
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
 from groundswell.solvers.dgwave.faults.model import Faults
+from groundswell.solvers.dgwave.faults.state_limit import STATE_LIMIT
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
@@ -146,6 +148,7 @@ def _warnings(setup: Setup) -> Iterator[str]:
     yield from source_warnings(setup.case, setup.survey, setup.dt, statistics.vp_max)
     for fault in setup.faults.faults if setup.faults else ():
         yield from fault_warnings(fault.name, fault.estimates, fault.spacing)
+        yield from step_warnings(fault.name, fault.estimates, setup.dt, STATE_LIMIT)
     if setup.case.boundary.top == "free-surface":
         yield from shallow_sources(setup.materials.elements, setup.survey)
     remedy = "narrow attenuation.band, or raise method.mechanisms"

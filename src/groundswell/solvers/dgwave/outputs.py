@@ -88,7 +88,12 @@ class Outputs:
     @property
     def findings(self) -> list[Quantity]:
         """What faults have done, on rank 0 after `write`."""
-        return self._faults.findings if self._faults else []
+        return self._faults.results.findings if self._faults else []
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about it."""
+        return self._faults.results.warnings if self._faults else []
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, HostArray, Mask
 from groundswell.backends import Backend, Launch
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
@@ -25,7 +24,7 @@ from groundswell.seismology.recording.fault_series import (
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.fault_selection import select_centres
 from groundswell.solvers.earthquake.fault_slip import RECORDED, FaultSlip
-from groundswell.solvers.earthquake.faults.model import Fault, loads_of, subfaults_of
+from groundswell.solvers.earthquake.faults.model import Fault, subfaults_of
 from groundswell.solvers.earthquake.faults.plane import FaultPlane, Kind
 from groundswell.solvers.earthquake.rank_faults import RankFaults
 from groundswell.solvers.earthquake.setup import Setup
@@ -56,6 +55,7 @@ class FaultRecords:
     Attributes:
         series: their time series.
         launches: kernels that run at the beginning of a step.
+        results: what is written of them, and what they have done.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class FaultRecords:
         self._run, self._faults, self._own, self._outputs = run, faults, own, outputs
         points = self._point_series(outputs.points) if outputs.points else None
         history = self._history(outputs.rupture) if outputs.rupture else None
-        self._results = FaultResults(run, points, history)
+        self.results = FaultResults(run, points, history)
         self.series = [each for each in (points, history) if each]
         self.launches: list[Launch] = [launch for each in self.series for launch in each.launches]
 
@@ -78,11 +78,6 @@ class FaultRecords:
         subfaults = subfaults_of(self._faults)
         values = select_centres(HISTORY, self._faults, self._own, np.arange(len(subfaults.area)))
         return SlipHistory(self._run, section, subfaults, values)
-
-    @property
-    def findings(self) -> list[Quantity]:
-        """What the rupture has done, on rank 0 after `write`."""
-        return self._results.findings
 
     def state(self) -> dict[str, DistributedArray]:
         """Jumps, slip, state of friction and records, for checkpoints."""
@@ -112,7 +107,9 @@ class FaultRecords:
         parts = [at_centres(f.plane, a) for f, a in zip(self._faults, found, strict=True)]
         values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         values["mu"] = np.concatenate([fault.mu for fault in self._faults])
-        return self._results.write(folder, values, loads_of(self._faults), self._outputs.header)
+        return self.results.write(
+            folder, values, [f.conditions for f in self._faults], self._outputs.header
+        )
 
     def _gather(self, fault: Fault, slip: FaultSlip | None) -> dict[str, HostArray]:
         """The arrays of a fault's map at rank 0; elsewhere nothing."""

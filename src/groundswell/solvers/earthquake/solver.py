@@ -17,13 +17,13 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.seismology.recording.fault_reports import FaultReports
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
@@ -57,7 +57,7 @@ MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 THICKNESS = (2, 4)
 
 
-class Earthquake(ExplicitSolver):
+class Earthquake(FaultReports, ExplicitSolver):
     """The earthquake solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
@@ -323,11 +323,6 @@ class Earthquake(ExplicitSolver):
     def sources_end(self) -> float:
         """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
         return inf if self.setup.faults else end_of(self.setup.survey.sources)
-
-    @property
-    def findings(self) -> Sequence[Quantity]:
-        """What faults have done, on rank 0 after the files have been written."""
-        return self.outputs.findings
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

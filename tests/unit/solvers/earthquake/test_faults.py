@@ -164,7 +164,7 @@ def test_a_rupture_spreads_from_its_nucleation(result: Any) -> None:
 
 
 def test_a_fault_recovers_its_strength(result: Any, ruptured: Callable[..., Any]) -> None:
-    """Where it has stopped, it counts slip from 0 again, and may bear more than dynamic friction."""
+    """Where it has stopped, slip counts from 0 again, and it may bear more than when it slips."""
     friction = {**FAULT["friction"], "healing_speed": "1 mm/s"}
     healed = ruptured(fault=[{**FAULT, "friction": friction}]).fault
     rate, state = np.hypot(healed.rate_strike, healed.rate_updip), healed.state.values
@@ -248,6 +248,21 @@ def test_waves_of_a_fault_may_grow() -> None:
     """After the last source; a fault breaks as long as it likes."""
     case = build(source=[SOURCE])
     assert Earthquake(prepare(case), open_backend("cpu")).sources_end == np.inf
+
+
+def test_a_state_that_is_advanced_far_is_named(ruptured: Callable[..., Any]) -> None:
+    """Before the run and after it."""
+    friction = {**TPV104, "length": 0.01}
+    nucleation = {"kind": "stress", "shear": 45e6, "radius": 300, "duration": 0.05}
+    fault = {**FAULT, "patch": [], "law": "fast-weakening", "friction": friction}
+    fault |= {"initial_rate": 1e-16, "nucleation": nucleation}
+    found = ruptured(fault=[fault])
+    (before,), (after,) = (
+        [t for t in given["warnings"] if "length = 0.01 m" in t]
+        for given in (found.summary["case"], found.summary)
+    )
+    assert "makes the state of friction inaccurate; set time.step" in before
+    assert "where the state of friction is inaccurate; set time.step to at most" in after
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Launch
-from groundswell.case.quantities import Quantity
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
@@ -41,6 +40,7 @@ class FaultRecords:
         series: their time series.
         launches: kernels that run at the beginning of a step.
         at_end: kernels that run at the end of a step.
+        results: what is written of them, and what they have done.
     """
 
     def __init__(self, rank: RankFields, faults: Faults, fault: RankFault, slip: FaultSlip) -> None:
@@ -48,7 +48,7 @@ class FaultRecords:
         self._run, output = _run(rank, faults), rank.setup.case.output
         points = self._point_series(output.fault_points) if output.fault_points else None
         history = self._history(output.rupture) if output.rupture else None
-        self._results = FaultResults(self._run, points, history)
+        self.results = FaultResults(self._run, points, history)
         self.series = [each for each in (points, history) if each]
         self.launches: list[Launch] = history.launches if history else []
         self.at_end: list[Launch] = points.launches if points else []
@@ -68,11 +68,6 @@ class FaultRecords:
         fields = [row.reshape(self._fault.count, nodes) for row in rows]
         values = RankValues(fields, _mean_of_faces(subfaults, self._fault, len(fields)))
         return SlipHistory(self._run, section, subfaults, values)
-
-    @property
-    def findings(self) -> list[Quantity]:
-        """What the rupture has done, on rank 0 after `write`."""
-        return self._results.findings
 
     def state(self) -> dict[str, DistributedArray]:
         """Slip, state of friction and records, for checkpoints."""
@@ -102,7 +97,7 @@ class FaultRecords:
         spacing = min(fault.spacing for fault in self._faults.faults)
         size = f"{spacing * setup.degree:.6g} m, degree {setup.degree}"
         header = {"problem": setup.case.title, "element_size": size}
-        return self._results.write(folder, values, self._faults.loads, header)
+        return self.results.write(folder, values, self._faults.conditions, header)
 
 
 def _run(rank: RankFields, faults: Faults) -> FaultRun:

@@ -45,7 +45,8 @@ class Fault:
     @cached_property
     def estimates(self) -> FaultEstimates:
         """Strength and stress before the rupture."""
-        return FaultEstimates(self.points, self.conditions, *self.rock.at_centres)
+        rock = *self.rock.at_centres, np.sqrt(self.mu * self.density) / 2
+        return FaultEstimates(self.points, self.conditions, *rock)
 
     @property
     def mu(self) -> Floats:
@@ -146,15 +147,6 @@ class Fault:
             sums, number = (each + np.roll(each, 1, axis) for each in (cells, counts))
             found[kind][:, slips] = sums[:, slips] / number[slips]
         return found
-
-
-def loads_of(faults: Sequence[Fault]) -> dict[str, Floats]:
-    """Shear stress with the whole nucleation and without slip, at the points of all faults, Pa."""
-    given = [fault.conditions for fault in faults]
-    return {
-        "load_strike": np.concatenate([c.shear_strike + c.added_strike for c in given]),
-        "load_updip": np.concatenate([c.shear_updip + c.added_updip for c in given]),
-    }
 
 
 def subfaults_of(faults: Sequence[Fault]) -> Subfaults:
