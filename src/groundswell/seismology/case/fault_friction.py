@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, ClassVar
 
 from groundswell.case.common import Section
 from groundswell.case.problems import Violation
+from groundswell.errors import quoted
 from groundswell.seismology.case.fault_values import FaultValue, Varying
 
 _OPTIONAL = FaultValue | None
@@ -87,6 +88,20 @@ def missing_parameters(friction: FrictionSection) -> Iterator[Violation]:
     for name, value in friction:
         if value is None and name not in friction.defaults:
             yield (name,), f"is required; give {varying(friction, name).expected}"
+
+
+def foreign_parameters(law: str, given: Iterable[object]) -> Iterator[Violation]:
+    """Yield a violation if some of the given keys are parameters of other laws only."""
+    own = LAWS[law].model_fields
+    for other, section in LAWS.items():
+        foreign = [str(key) for key in given if key in section.model_fields and key not in own]
+        if foreign:
+            yield (
+                (),
+                f"has {', '.join(foreign)} of law = {quoted(other)}; the parameters of law = "
+                f"{quoted(law)} are: {', '.join(own)}",
+            )
+            return
 
 
 def varying(section: Section, name: str) -> Varying:

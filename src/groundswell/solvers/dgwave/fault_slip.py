@@ -71,6 +71,18 @@ class FaultSlip:
         found[fault.numbers] = self._backend.to_host(row, after).reshape(fault.count, fault.nodes)
         return found.ravel()
 
+    def released(self, areas: Floats, after: Event | None = None) -> float:
+        """Energy that waves and deformation have received from the faces that this rank writes, J.
+
+        Args:
+            areas: of the points of all faults, m^2.
+            after: see `Backend.to_host`.
+        """
+        fault = self._fault
+        values = self._backend.to_host(self.slip[VARIABLES.index("released")], after)
+        own = values.reshape(fault.count, fault.nodes)[fault.owned]
+        return float((own * areas.reshape(fault.total, -1)[fault.numbers[fault.owned]]).sum())
+
     def launches(self, stage: Mapping[str, DeviceArray | int]) -> list[Launch]:
         """The launch that computes the flux of a stage, and advances slip and state.
 

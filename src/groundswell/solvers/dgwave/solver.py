@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from math import inf
 
 import numpy as np
 
@@ -138,10 +137,15 @@ class DgWave(FaultReports, TimeSteppingSolver):
         """Squared velocity, integrated over the elements of this rank; see `check_health`."""
         return self.finite_check.sum_of_squares([VELOCITY], after)
 
+    def supplied_energy(self, after: Event | None = None) -> float:
+        """What faults have released, in the same unit."""
+        faults, slip = self.setup.faults, self.propagation.fault
+        return slip.released(faults.areas, after) / faults.least_inertia if faults and slip else 0.0
+
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
-        return inf if self.setup.faults else end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s."""
+        return end_of(self.setup.survey.sources)
 
     @property
     def updates_per_step(self) -> int:

@@ -22,6 +22,8 @@ from groundswell.seismology.case.fault import (
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
 
+MOST_VISCOUS = 0.5  # with which the scheme is stable
+
 
 class BoundarySection(Section):
     """`[boundary]`: boundary conditions, and the width of absorbing layers in cells or m.
@@ -32,6 +34,15 @@ class BoundarySection(Section):
     top: Literal["free-surface", "absorbing"] = "free-surface"
     sides: Literal["pml", "sponge", "periodic"] = "pml"
     width: Width = 10
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+
+class SplitNodeFault(FaultSection):
+    """`[[fault]]`, with a `viscosity` of the stress that acts on its jumps, in time steps."""
+
+    viscosity: Annotated[float, Field(ge=0, le=MOST_VISCOUS)] = 0.0
 
 
 # --- output ---------------------------------------------------------------------------------------
@@ -106,7 +117,7 @@ class EarthquakeCase(SeismicCase):
     boundary: BoundarySection = BoundarySection()
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
-    fault: tuple[FaultSection, ...] = ()
+    fault: tuple[SplitNodeFault, ...] = ()
 
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves."""
@@ -116,8 +127,8 @@ class EarthquakeCase(SeismicCase):
     @field_validator("fault")
     @classmethod
     def _lies_in_the_grid(
-        cls, fault: tuple[FaultSection, ...], info: ValidationInfo
-    ) -> tuple[FaultSection, ...]:
+        cls, fault: tuple[SplitNodeFault, ...], info: ValidationInfo
+    ) -> tuple[SplitNodeFault, ...]:
         reject(repeated_names(fault))
         if grid := info.data.get("grid"):
             for n, each in enumerate(fault):

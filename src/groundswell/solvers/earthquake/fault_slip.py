@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Exact, Items, Launch, Source
+from groundswell.backends.base import Event
 from groundswell.backends.source import Parameter, precision
 from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import Layout, Part
@@ -20,7 +21,7 @@ from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.step_source import KERNELS
 
 # Arrays (KINDS, rows, columns)
-AT_POINTS = ("rate", "slip", "state", "speed", "work", "released", "onset", "traction")
+AT_POINTS = ("rate", "slip", "state", "speed", "work", "released", "onset", "past", "traction")
 RECORDED = (
     *("rate_strike", "rate_updip", "shear_strike", "shear_updip", "normal_stress", "peak_rate"),
     *("slip_strike", "slip_updip", "state", "work", "released"),
@@ -124,6 +125,16 @@ class FaultSlip:
         nothing = np.zeros(self._fault.plane.shape)
         return np.stack([found.get(name, nothing) for name in RECORDED])
 
+    def released(self, after: Event | None = None) -> float:
+        """Energy that the waves of the own cells have received; see `RankFaults.released`.
+
+        Half of the density times the volume of a cell is its energy over the squared velocity.
+        """
+        values = self._backend.to_host(self.arrays["recorded"][RECORDED.index("released")], after)
+        fault, (own, _) = self._fault, self.window.own_box
+        across = fault.plane.spacing[0]  # volume over area
+        return float(values[own].sum()) / (0.5 * float(fault.density.min()) * across)
+
     # --- launches ---------------------------------------------------------------------------------
 
     def launch(
@@ -203,6 +214,7 @@ def fault_source(fault: Fault, window: FaultWindow, grid: RankGrid, pitch: int) 
         **{"MARGIN_ROWS": window.margin[0], "MARGIN_COLUMNS": window.margin[1]},
         "TOP": window.top or 0,
         "SIGN": plane.sign,
+        "VISCOSITY": Exact(fault.viscosity),
         "PITCH": pitch,
         "ROW": layout.row,
         "STEP_N": strides[plane.axis],

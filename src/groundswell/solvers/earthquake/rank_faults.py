@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Event
 from groundswell.exchange.boxes import StridedBox
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
@@ -95,6 +96,14 @@ class RankFaults:
     def release_surface(self, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         """See `FaultSlip.release_surface`."""
         return [*chain(*(slip.release_surface(fields) for slip in self._own))]
+
+    def released(self, after: Event | None = None) -> float:
+        """Energy that waves and deformation have received, as a sum of squared velocities of cells.
+
+        Args:
+            after: see `Backend.to_host`.
+        """
+        return sum(slip.released(after) for slip in self._own)
 
     @property
     def _own(self) -> list[FaultSlip]:

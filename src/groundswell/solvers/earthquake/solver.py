@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -319,10 +318,14 @@ class Earthquake(FaultReports, ExplicitSolver):
         """Sum of the squared velocities of this rank's cells; see `check_health`."""
         return self.finite_check.sum_of_squares(VELOCITIES, after)
 
+    def supplied_energy(self, after: Event | None = None) -> float:
+        """What faults have released, in the same unit."""
+        return self.faults.released(after)
+
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
-        return inf if self.setup.faults else end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s."""
+        return end_of(self.setup.survey.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

@@ -10,7 +10,7 @@ import pytest
 
 from groundswell.arrays import Floats
 from groundswell.backends import open_backend
-from groundswell.seismology.case.fault import FaultSection
+from groundswell.solvers.earthquake.case import MOST_VISCOUS, SplitNodeFault
 from groundswell.solvers.earthquake.fault_slip import FaultSlip, RankGrid
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.faults.plane import FaultPlane
@@ -37,12 +37,14 @@ class SlippingBox:
     Args:
         is_closed: whether the fault has no ends along strike.
         strength: of the fault, Pa.
+        viscosity: of the stress on it, in time steps.
     """
 
     axis: int
     free_surface: bool
     is_closed: bool
     strength: float = 0.0
+    viscosity: float = 0.0
 
     def energies(self) -> tuple[Floats, Floats, Floats]:
         """All energy, that of the jumps, and the work against friction, in each step."""
@@ -75,7 +77,7 @@ class SlippingBox:
         found.set_exchange(found.first_choice())
         return found
 
-    def _section(self, box: RandomBox) -> FaultSection:
+    def _section(self, box: RandomBox) -> SplitNodeFault:
         size = np.multiply(box.rho.shape[::-1], SPACING)
         along, h = 1 - self.axis, SPACING
         ends = [0.0, size[along]] if self.is_closed else [3 * h[along], 12 * h[along]]
@@ -86,7 +88,7 @@ class SlippingBox:
         }
         top = 0.0 if self.free_surface else 3 * h[2]
         plane = {"xy"[self.axis]: 7.5 * h[self.axis], "xy"[along]: ends, "depth": [top, 9 * h[2]]}
-        return FaultSection(plane=plane, **given)
+        return SplitNodeFault(plane=plane, viscosity=self.viscosity, **given)
 
     def _random(self, fault: Fault, dt: float) -> Floats:
         """Rates of slip of the points that slip."""
@@ -145,6 +147,18 @@ def test_a_fault_without_friction_conserves_energy(
     whole, jumps, _ = SlippingBox(axis, free_surface, is_closed).energies()
     assert jumps[0] > 0.1 * whole[0] and jumps[-1] < 0.5 * jumps[0]
     assert np.ptp(whole) < 1e-13 * whole[0]
+
+
+@pytest.mark.parametrize(("axis", "free_surface"), [(0, True), (1, False)])
+def test_viscosity_takes_energy_of_jumps(axis: int, free_surface: bool) -> None:
+    """The largest that is allowed is stable, too."""
+    found = [
+        SlippingBox(axis, free_surface, False, viscosity=viscosity).energies()[0]
+        for viscosity in (0.05, MOST_VISCOUS)
+    ]
+    lost = [1 - whole[-1] / whole[0] for whole in found]
+    assert 0.01 < lost[0] < lost[1] < 1
+    assert all(whole.max() < 1.1 * whole[0] for whole in found)
 
 
 @pytest.mark.parametrize(("axis", "free_surface"), [(0, True), (1, False)])

@@ -244,10 +244,17 @@ def test_the_state_of_a_rupture_is_all_that_it_depends_on() -> None:
         assert np.array_equal(second.state()[name].array, array.array), name
 
 
-def test_waves_of_a_fault_may_grow() -> None:
-    """After the last source; a fault breaks as long as it likes."""
-    case = build(source=[SOURCE])
-    assert Earthquake(prepare(case), open_backend("cpu")).sources_end == np.inf
+def test_waves_of_a_fault_have_the_energy_that_it_releases() -> None:
+    """Some of it is that of deformation; both are known with the density alone."""
+    found = Earthquake(prepare(build()), open_backend("cpu"))
+    assert found.sources_end == -np.inf and found.supplied_energy() == 0
+    shares = []
+    for _ in range(6):
+        for _ in range(8):
+            found.step()
+        found.enqueue_finite_check()
+        shares.append(found.energy() / found.supplied_energy())
+    assert min(shares) > 0.1 and max(shares) < 1
 
 
 def test_a_state_that_is_advanced_far_is_named(ruptured: Callable[..., Any]) -> None:
@@ -305,6 +312,12 @@ def test_a_fault_in_water_is_refused() -> None:
 def test_a_case_needs_a_source_or_a_fault() -> None:
     with pytest.raises(CaseError, match="add a source or a fault"):
         build(fault=[])
+
+
+@pytest.mark.parametrize("viscosity", [-0.1, 0.6])
+def test_a_viscosity_that_is_unstable_is_refused(viscosity: float) -> None:
+    with pytest.raises(CaseError, match=r"fault\[0\].viscosity"):
+        build(fault=[{**FAULT, "viscosity": viscosity}])
 
 
 def test_a_fault_outside_the_region_is_refused() -> None:

@@ -118,6 +118,16 @@ class Faults:
         """The conditions of each fault."""
         return [fault.conditions for fault in self.faults]
 
+    @property
+    def areas(self) -> Floats:
+        """The areas that the points of all faults stand for, (points,), m^2."""
+        return self.all_points.area
+
+    @property
+    def least_inertia(self) -> float:
+        """The least energy of rock at the faults over its volume and squared velocity, kg/m^3."""
+        return min(float(rock.rho.min()) for fault in self.faults for rock in fault.walls) / 2
+
     @cached_property
     def all_points(self) -> FaultPoints:
         """The points of all faults."""

@@ -28,6 +28,7 @@ class Fault:
         name: its name, for messages and files.
         points: the centres of its cells, row by row, at which outputs are.
         conditions: friction and stress there. Points between two cells have the mean of both.
+        viscosity: by which the stress on it depends on its rate, in time steps.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Fault:
     rock: FaultRock
     points: FaultPoints
     conditions: FaultConditions
+    viscosity: float = 0.0
 
     @property
     def spacing(self) -> float:

@@ -54,6 +54,7 @@ constexpr double SURFACE = static_cast<double>(SHEAR_REACH) / 24;
 //     magnitude of the slip rate
 //   work, released [KINDS][POINTS]: by the kind's component of traction, J/m^2: against friction, and
 //     what waves and deformation have received
+//   past [KINDS][POINTS]: `pull` of the step before
 //   trial [KINDS + 1][POINTS]: stresses sna and snz on the fault, and snn at cell centres
 //   traction [KINDS][POINTS]: stresses sna and snz
 //   jumps [3][POINTS]: of saa, szz and saz
@@ -64,9 +65,9 @@ constexpr double SURFACE = static_cast<double>(SHEAR_REACH) / 24;
 #define FAULT_ARGUMENTS                                                                           \
   const double *damping, const double *friction, const double *loads, const double *normal_loads, \
       const double *stiffness, double *rate, double *slip, double *state, double *speed,          \
-      double *work, double *released, double *onset, double *trial, double *traction,             \
-      double *jumps, double *recorded, const real *sna, const real *snz, const real *snn,         \
-      const long long *clock, const double *begin
+      double *work, double *released, double *onset, double *past, double *trial,                 \
+      double *traction, double *jumps, double *recorded, const real *sna, const real *snz,        \
+      const real *snn, const long long *clock, const double *begin
 
 struct Place {
   int kind, i, k;
@@ -169,16 +170,18 @@ INLINE double time_of_stress(const long long* clock, const double* begin) {
 constexpr int PARTS = FRICTION == 1 ? 1 : 2;
 
 // The trial traction: that of a fault which does not slip until the end of the step. And the normal
-// stress.
+// stress. Viscosity of Kelvin and Voigt damps the oscillations of jumps that cells do not resolve.
 KERNEL load_fault(FAULT_ARGUMENTS) {
   const double time = time_of_stress(clock, begin);
   FOR_ITEMS(item, (KINDS + 1) * OWN) {
     const Place at = place_of(item);
     const index_t m = at.number();
     if (at.kind == CENTRE) trial[m] = static_cast<double>(snn[at.cell]);
-    else if (damping[m] > 0)
-      trial[m] =
-          pull(sna, snz, jumps, at) + PARTS * damping[m] * rate[m] + shear_load(loads, at, time);
+    else if (damping[m] > 0) {
+      const double now = pull(sna, snz, jumps, at), damped = now + VISCOSITY * (now - past[m]);
+      trial[m] = damped + PARTS * damping[m] * rate[m] + shear_load(loads, at, time);
+      past[m] = now;
+    }
   }
 }
 
