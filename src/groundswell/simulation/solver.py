@@ -291,11 +291,7 @@ class EnergySupply(Protocol):
     """Capability: waves also receive energy that no source gives, such as that of faults."""
 
     def supplied_energy(self, after: Event | None = None) -> float:
-        """This energy on this rank since the start of the run, in the unit of `EnergyCheck`.
-
-        Args:
-            after: see `TimeStepper.check_health`.
-        """
+        """This energy on this rank since the start of the run; see `EnergyCheck.energy`."""
         ...
 
 

@@ -6,21 +6,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundswell.case.quantities import Quantity
+from groundswell.seismology.recording.fault_results import FaultResults
 
 
 class FaultReports:
-    """A solver whose outputs have findings and warnings, after the files have been written."""
+    """A solver whose `outputs.fault_results` tell what faults have done, or are None."""
 
     outputs: Any
 
     @property
     def findings(self) -> Sequence[Quantity]:
-        """What faults have done, on rank 0."""
-        found: Sequence[Quantity] = self.outputs.findings
-        return found
+        """What faults have done, on rank 0 after the files have been written."""
+        results = self._results
+        return results.findings if results else ()
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is doubtful about it, on rank 0."""
-        found: Sequence[str] = self.outputs.warnings
+        """What is doubtful about it."""
+        results = self._results
+        return results.warnings if results else ()
+
+    @property
+    def _results(self) -> FaultResults | None:
+        found: FaultResults | None = self.outputs.fault_results
         return found

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 
 from groundswell.backends import Launch
-from groundswell.case.quantities import Quantity
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
@@ -15,6 +14,7 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
+from groundswell.seismology.recording.fault_results import FaultResults
 from groundswell.seismology.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
@@ -86,14 +86,9 @@ class Outputs:
         return kept | (self._faults.state() if self._faults else {})
 
     @property
-    def findings(self) -> list[Quantity]:
-        """What faults have done, on rank 0 after `write`."""
-        return self._faults.results.findings if self._faults else []
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is doubtful about it."""
-        return self._faults.results.warnings if self._faults else []
+    def fault_results(self) -> FaultResults | None:
+        """What faults have done, on rank 0 after `write`; None without faults."""
+        return self._faults.results if self._faults else None
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""

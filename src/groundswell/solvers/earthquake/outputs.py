@@ -14,7 +14,6 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch, Module
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.grids.cartesian import Part
@@ -37,6 +36,7 @@ from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     write_shaking_map,
 )
+from groundswell.seismology.recording.fault_results import FaultResults
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
 from groundswell.solvers.earthquake.fault_records import fault_records
@@ -128,14 +128,9 @@ class Outputs:
         return own | self._recorders.open(folder, lengths)
 
     @property
-    def findings(self) -> list[Quantity]:
-        """What faults have done, on rank 0 after `write`."""
-        return self._faults.results.findings if self._faults else []
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is doubtful about it."""
-        return self._faults.results.warnings if self._faults else []
+    def fault_results(self) -> FaultResults | None:
+        """What faults have done, on rank 0 after `write`; None without faults."""
+        return self._faults.results if self._faults else None
 
     def state(self) -> dict[str, DistributedArray]:
         """Peaks so far, the velocities they continue from, running statistics, and faults."""

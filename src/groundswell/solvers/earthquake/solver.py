@@ -43,7 +43,7 @@ from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.rank_faults import RankFaults
 from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import injection_tables
+from groundswell.solvers.earthquake.source_injection import inject, injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 from groundswell.solvers.earthquake.step_source import cells_in_bands, step_source
 
@@ -215,24 +215,15 @@ class Earthquake(FaultReports, ExplicitSolver):
 
     @cached_property
     def _forces(self) -> list[Launch]:
-        fields = {**self._pick(*VELOCITIES), **self._densities}
-        return self._inject("inject_forces", fields, forces=True)
+        tables = injection_tables(self.setup, self.part, self.layout, forces=True)
+        fields = {**self._pick(*VELOCITIES), **self._densities, "clock": self.clock}
+        return inject(self.backend, self.module, "inject_forces", fields, tables)
 
     @cached_property
     def _moments(self) -> list[Launch]:
-        return self._inject("inject_moments", self._pick(*STRESSES), forces=False)
-
-    def _inject(
-        self, kernel: str, fields: Mapping[str, DeviceArray], *, forces: bool
-    ) -> list[Launch]:
-        """The launch that adds all forces, or all moments, to fields; none if there are none."""
-        tables = injection_tables(self.setup, self.part, self.layout, forces=forces)
-        if not tables:
-            return []
-        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
-        count = len(tables["targets"])
-        arrays = {**fields, **on_device, "clock": self.clock}
-        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
+        tables = injection_tables(self.setup, self.part, self.layout, forces=False)
+        fields = {**self._pick(*STRESSES), "clock": self.clock}
+        return inject(self.backend, self.module, "inject_moments", fields, tables)
 
     def _mirror_velocity(self) -> list[Launch]:
         velocities = self._pick(*VELOCITIES)
