@@ -36,4 +36,6 @@ PROBLEMS = [
     "ruptures:slip_weakening",
     "ruptures:rate_and_state",
     "ruptures:tpv3",
+    "rupture_methods:tpv5",
+    "rupture_methods:tpv104",
 ]
