@@ -156,12 +156,22 @@ OUTPUTS: dict[str, Any] = {
     "shaking_map": True,
     "volumes": {"interval": 0.03, "fields": ["vx", "szz"]},
     "record": [],  # see WHERE
+    "fault_points": {"point": [{"name": "P", "along_strike": 90, "down_dip": 310}]},
+    "rupture": {"interval": 0.006},
 }
 WHERE: dict[str, Content] = {
     "points": {"positions": [[300, 400, 500]]},
     "line": {"start": [0, 0, 0], "end": [1200, 600, 300], "points": 7},
     "plane": {"normal": "z", "at": 500.0},
 }
+
+FAULT: Content = {
+    "law": "slip-weakening",
+    "friction": {"static": 0.6, "dynamic": 0.5, "distance": 0.1},
+    "stress": {"normal": 50e6, "shear": 31e6, "rake": 170},
+}
+# Planes of elements and of the centres of cells.
+ACROSS_FAULT = {"earthquake": 500.0, "dgwave": 400.0}
 
 ACROSS = {"earthquake": {"stride": 2}, "dgwave": {"points": [5, 5]}}  # of a plane
 
@@ -270,6 +280,8 @@ def test_outputs(solver: str, tmp_path: Path) -> None:
         }
         for kind in places
     ]
-    result = run(solver, tmp_path, output=content)
+    plane = {"y": ACROSS_FAULT[solver], "x": [200, 1000], "depth": [200, 800]}
+    result = run(solver, tmp_path, output=content, fault=[{**FAULT, "plane": plane}])
     assert result.shaking_map["pgv"].max() > 0 and len(result.stream) == 6
+    assert result.rupture.slip_strike[-1].max() < 0 and result.fault_points.rate_updip[-1] > 0
     assert len(result.records) >= len(places)

@@ -15,6 +15,8 @@ LONG = [
     "dgwave/layered:interfaces_on_faces",
     "dgwave/layered:airgun",
     "dgwave/methods:finite_differences",
+    "dgwave/rupture_methods:tpv5",
+    "dgwave/rupture_methods:tpv104",
     "dgwave/fullspace:double_couple",
     "dgwave/places:force",
     "dgwave/places:pressure",

@@ -41,6 +41,7 @@ LONG = [
     "earthquake/layered_halfspace:interfaces_on_faces",
     "earthquake/layered_halfspace:model_file",
     "earthquake/reciprocity:exchange",
+    "earthquake/ruptures:tpv3",
     "earthquake/sea:ice_on_water",
     "earthquake/sea:sources_below_water",
 ]

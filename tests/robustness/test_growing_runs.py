@@ -64,6 +64,16 @@ def test_growth_while_a_source_acts_or_of_rounding_errors_is_no_fault() -> None:
     watch(bounded)
 
 
+def test_waves_grow_by_what_faults_release() -> None:
+    """And not by much more."""
+    released = np.arange(40) ** 3.0
+    found = GrowthWatch(-np.inf, "do this")
+    for time, energy in enumerate(released):
+        found.add(0.5 * energy, time, energy)
+    with pytest.raises(Unstable, match=r"waves grow by more than faults release: by t = 41 s"):
+        found.add(11 * released[-1], 41.0, released[-1])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (7, 5, 300), (1, 2100, 21)])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -102,6 +112,17 @@ def quake(**changes: Any) -> dict[str, Any]:
     }
 
 
+def rupture() -> dict[str, Any]:
+    """A fault that breaks by itself instead."""
+    fault = {
+        "law": "slip-weakening",
+        "friction": {"static": 0.6, "dynamic": 0.5, "distance": 0.05},
+        "plane": {"y": 1250, "x": [800, 1600], "depth": [600, 1400]},
+        "stress": {"normal": 50e6, "shear": 31e6, "rake": 0},
+    }
+    return quake(source=[], fault=[fault])
+
+
 def waves() -> dict[str, Any]:
     """The same for `dgwave`."""
     return changed(
@@ -122,6 +143,14 @@ def test_a_growing_run_fails_on_all_ranks(case: dict[str, Any], ranks: int, tmp_
     assert "--resume" not in text
     folder = tmp_path / "results"
     assert (folder / "checkpoint.h5").exists() and not (folder / "seismograms.h5").exists()
+
+
+def test_a_growing_rupture_fails(tmp_path: Path) -> None:
+    path = tmp_path / "case.toml"
+    path.write_text("".join(f"{key} = {toml(entry)}\n" for key, entry in rupture().items()))
+    done = run_on_ranks(1, PROGRAM, "run", path, "-q")
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 1 and "waves grow by more than faults release" in text
 
 
 def test_waves_that_arrive_late_and_strong_are_no_growth(tmp_path: Path) -> None:

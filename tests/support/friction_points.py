@@ -68,6 +68,7 @@ def random_law(number: int, rng: np.random.Generator, count: int) -> FrictionLaw
         return SlipWeakening(
             static=mu.max(0), dynamic=mu.min(0), distance=distance, cohesion=cohesion,
             forced_onset=times[0], forced_duration=times[1],
+            healing_speed=rng.integers(0, 2, count) * powers(rng, -9, 1, count),
         )  # fmt: skip
     common = {
         "direct": rng.uniform(0.005, 0.03, count),

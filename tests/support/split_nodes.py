@@ -51,6 +51,22 @@ GIVEN: dict[str, Any] = {
     "receiver": [STATION],
     "run": {"precision": "double"},
 }
+# The same fault with x and y exchanged.
+TURNED = {
+    **FAULT,
+    "plane": {"x": 575.0, "y": [300.0, 900.0], "depth": [0.0, 500.0]},
+    "hypocenter": [575.0, 600.0, 250.0],
+    "patch": [{**FAULT["patch"][0], "center": [575.0, 600.0, 250.0]}],
+    "stress": {**FAULT["stress"], "rake": -20},
+}
+# A fault without ends along strike.
+CLOSED: dict[str, Any] = {
+    **GIVEN,
+    "boundary": {"sides": "periodic", "width": 5},
+    "fault": [{**FAULT, "plane": {**FAULT["plane"], "x": [0.0, 1200.0]}}],
+    "receiver": [],
+    "output": {"shaking_map": False},
+}
 
 
 @dataclass(frozen=True)

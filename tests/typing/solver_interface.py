@@ -10,6 +10,7 @@ from groundswell.simulation.solver import (
     CostModel,
     DirectSolver,
     EnergyCheck,
+    EnergySupply,
     FiniteCheck,
     Outputs,
     Prepare,
@@ -108,5 +109,6 @@ converging: list[type[Converging]] = [Cavity]
 finding: list[type[Finding]] = [DgWave]
 checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
 watched: list[type[EnergyCheck]] = [DgWave, Earthquake]
+supplied: list[type[EnergySupply]] = [DgWave, Earthquake]
 preparing: list[type[Preparing]] = [DgWave, Ultrasound]
 tunable: list[type[Tunable]] = [Acoustics, Cavity, DgWave, Earthquake, Poisson, Ultrasound]

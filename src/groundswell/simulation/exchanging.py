@@ -52,7 +52,8 @@ class TunableSolver:
     Attributes:
         comm: the ranks.
         choice: transport, overlap and codec of the exchange.
-        exchanges: the exchanges of a step.
+        exchanges: the exchanges of a step that are tuned.
+        small_exchanges: the others.
         aggregates: whether fields may share a message, as far as there is a choice.
     """
 
@@ -61,6 +62,7 @@ class TunableSolver:
     comm: Communicator
     choice: Choice
     exchanges: Sequence[Operation] = ()
+    small_exchanges: Sequence[Operation] = ()
     aggregates: Sequence[bool] = (True, False)
 
     @abstractmethod
@@ -113,11 +115,15 @@ class TunableSolver:
     @property
     def in_graph(self) -> bool:
         """Whether a step can be captured in a graph of launches."""
-        return all(exchange.in_graph for exchange in self.exchanges)
+        return all(exchange.in_graph for exchange in self._all_exchanges)
+
+    @property
+    def _all_exchanges(self) -> list[Operation]:
+        return [*self.exchanges, *self.small_exchanges]
 
     def check_health(self, steps: int, after: Event | None = None) -> None:
         """Raise RunFailed if a wait for another rank timed out."""
-        for exchange in self.exchanges:
+        for exchange in self._all_exchanges:
             exchange.check(after)
 
     @property
@@ -133,11 +139,11 @@ class TunableSolver:
     @property
     def bytes_sent(self) -> int:
         """Bytes that this rank sends per step."""
-        return sum(exchange.bytes for exchange in self.exchanges)
+        return sum(exchange.bytes for exchange in self._all_exchanges)
 
     def close(self) -> None:
         """Release resources shared with other ranks; every rank must call it before MPI ends."""
-        for exchange in self.exchanges:
+        for exchange in self._all_exchanges:
             exchange.close()
 
 

@@ -287,6 +287,15 @@ class EnergyCheck(FiniteCheck, TimeDependent, Protocol):
 
 
 @runtime_checkable
+class EnergySupply(Protocol):
+    """Capability: waves also receive energy that no source gives, such as that of faults."""
+
+    def supplied_energy(self, after: Event | None = None) -> float:
+        """This energy on this rank since the start of the run; see `EnergyCheck.energy`."""
+        ...
+
+
+@runtime_checkable
 class Preparing(Protocol):
     """Capability: steps need values derived from the fields, such as a spectrum."""
 

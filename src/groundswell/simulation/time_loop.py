@@ -26,6 +26,7 @@ from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.solver import (
     Converging,
     EnergyCheck,
+    EnergySupply,
     FiniteCheck,
     Preparing,
     TimeStepper,
@@ -279,7 +280,10 @@ class TimeLoop:
         solver, step = self.solver, self._finite_checked
         if self._watch is None or step == self._watched or not isinstance(solver, EnergyCheck):
             return
-        self._watch.add(sum(self.comm.allgather(solver.energy(after))), solver.time(step))
+        supplied = solver.supplied_energy(after) if isinstance(solver, EnergySupply) else 0.0
+        found = self.comm.allgather((solver.energy(after), supplied))
+        energy, supply = (sum(of_ranks) for of_ranks in zip(*found, strict=True))
+        self._watch.add(energy, solver.time(step), supply)
         self._watched = step
 
     def _settle(self) -> None:

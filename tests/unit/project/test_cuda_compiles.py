@@ -32,7 +32,8 @@ from groundswell.outputs.launches import recorder_source
 from groundswell.simulation.finite_check import search_source
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration, cubes, discretise
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.fault_slip import fault_source
+from groundswell.solvers.earthquake.fault_slip import RankGrid, fault_source
+from groundswell.solvers.earthquake.faults.window import FaultWindow
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
@@ -212,5 +213,8 @@ def test_the_kernels_of_faults_on_the_staggered_grid(
     check: Check, precision: str, law: int
 ) -> None:
     setup = prepare(EarthquakeCase(**{**GIVEN, "run": {"precision": precision}}))
-    source = fault_source(setup, setup.faults[0], Part.whole(setup.grid), setup.layout)
+    grid = RankGrid(Part.whole(setup.grid), setup.dtype, setup.dt, 0.0)
+    window = FaultWindow.of(setup.faults[0].plane, grid.part)
+    assert window is not None
+    source = fault_source(setup.faults[0], window, grid, window.points)
     check(replace(source, constants={**source.constants, "FRICTION": law}), precision)

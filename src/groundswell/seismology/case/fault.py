@@ -23,6 +23,7 @@ from groundswell.seismology.case.fault_friction import (
     LAWS,
     FrictionSection,
     Rate,
+    foreign_parameters,
     missing_parameters,
 )
 from groundswell.seismology.case.fault_stress import StressSection
@@ -130,9 +131,12 @@ Nucleation = Annotated[ForcedNucleation | StressNucleation, TaggedUnion()]
 
 def _friction(value: object, info: ValidationInfo) -> object:
     """Friction of the law of the fault; not validated if the law is invalid."""
-    section = LAWS.get(str(info.data.get("law") or (info.context or {}).get("law")))
+    law = str(info.data.get("law") or (info.context or {}).get("law"))
+    section = LAWS.get(law)
     if section is None or isinstance(value, FrictionSection):
         return value
+    if isinstance(value, dict):
+        reject(foreign_parameters(law, value))
     return section.model_validate(value, context=info.context)
 
 

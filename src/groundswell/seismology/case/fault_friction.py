@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, ClassVar
 
 from groundswell.case.common import Section
 from groundswell.case.problems import Violation
+from groundswell.errors import quoted
 from groundswell.seismology.case.fault_values import FaultValue, Varying
 
 _OPTIONAL = FaultValue | None
@@ -15,11 +16,12 @@ Coefficient = Annotated[_OPTIONAL, Varying("", "a plain number", "0.6", least=0.
 PositiveNumber = Annotated[_OPTIONAL, Varying("", "a plain number", "0.6", None, 0.0, True)]
 Distance = Annotated[_OPTIONAL, Varying("m", "a length", "0.4 m", None, 0.0, True)]
 Rate = Annotated[_OPTIONAL, Varying("m/s", "a speed", "1e-6 m/s", None, 0.0, True)]
+HealingSpeed = Annotated[_OPTIONAL, Varying("m/s", "a speed", "1 mm/s", least=0.0)]
 Cohesion = Annotated[_OPTIONAL, Varying("Pa", "a pressure", "0.2 MPa", least=0.0)]
 
 
 class FrictionSection(Section):
-    """Parameters of a law. A patch gives some of them, a fault all but the cohesion.
+    """Parameters of a law. A patch gives some of them, a fault all but those with defaults.
 
     Attributes:
         has_state: whether friction depends on a state, whose initial value follows from a rate.
@@ -36,14 +38,19 @@ class FrictionSection(Section):
 
 
 class SlipWeakeningFriction(FrictionSection):
-    """Friction that falls linearly with slip, within `distance`, from static to dynamic."""
+    """Friction that falls linearly with slip, within `distance`, from static to dynamic.
+
+    It recovers where the slip rate falls below `healing_speed`.
+    """
 
     has_state: ClassVar[bool] = False
+    defaults: ClassVar[dict[str, float]] = {"cohesion": 0.0, "healing_speed": 0.0}
 
     static: Coefficient = None
     dynamic: Coefficient = None
     distance: Distance = None
     cohesion: Cohesion = None
+    healing_speed: HealingSpeed = None
 
 
 class RateAndStateFriction(FrictionSection):
@@ -81,6 +88,20 @@ def missing_parameters(friction: FrictionSection) -> Iterator[Violation]:
     for name, value in friction:
         if value is None and name not in friction.defaults:
             yield (name,), f"is required; give {varying(friction, name).expected}"
+
+
+def foreign_parameters(law: str, given: Iterable[object]) -> Iterator[Violation]:
+    """Yield a violation if some of the given keys are parameters of other laws only."""
+    own = LAWS[law].model_fields
+    for other, section in LAWS.items():
+        foreign = [str(key) for key in given if key in section.model_fields and key not in own]
+        if foreign:
+            yield (
+                (),
+                f"has {', '.join(foreign)} of law = {quoted(other)}; the parameters of law = "
+                f"{quoted(law)} are: {', '.join(own)}",
+            )
+            return
 
 
 def varying(section: Section, name: str) -> Varying:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import numpy as np
 
 from groundswell.arrays import Floats, Indices, Mask
 from groundswell.seismology.friction import FrictionLaw
@@ -46,3 +49,20 @@ class FaultConditions:
             added_duration=self.added_duration,
             **{name: getattr(self, name)[chosen] for name in arrays},
         )
+
+
+def loads_of(faults: Sequence[FaultConditions]) -> dict[str, Floats]:
+    """Shear stress with the whole nucleation and without slip, at the points of all faults, Pa."""
+    return {
+        "load_strike": np.concatenate([f.shear_strike + f.added_strike for f in faults]),
+        "load_updip": np.concatenate([f.shear_updip + f.added_updip for f in faults]),
+    }
+
+
+def lengths_of(faults: Sequence[FaultConditions]) -> Floats:
+    """The slip in which the state of friction evolves, at the points of all faults, m.
+
+    It is infinite for slip weakening, whose state cannot be advanced too far.
+    """
+    each = [(getattr(fault.law, "length", np.inf), len(fault.state)) for fault in faults]
+    return np.concatenate([np.full(points, length, float) for length, points in each])

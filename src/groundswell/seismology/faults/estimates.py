@@ -29,12 +29,14 @@ class FaultEstimates:
         points, conditions: of all points.
         shear_modulus: mu of the softer side, (n,), Pa.
         poisson_ratio: (n,).
+        damping: by the waves that slip radiates, the shear stress over the slip rate, (n,), Pa s/m.
     """
 
     points: FaultPoints
     conditions: FaultConditions
     shear_modulus: Floats
     poisson_ratio: Floats
+    damping: Floats
 
     @cached_property
     def shear(self) -> Floats:
@@ -97,6 +99,16 @@ class FaultEstimates:
         weakens = fall > 0
         zone[weakens] = 9 * np.pi / 32 * self.shear_modulus[weakens] / fall[weakens]
         return zone[self.may_slip]
+
+    @cached_property
+    def peak_rate(self) -> Floats:
+        """About the largest slip rate of a rupture, where points may slip, m/s.
+
+        Its tip raises the stress to the strength; weakened friction and radiated waves balance it.
+        """
+        before = self._strength(SLIDING, self.conditions.state)
+        stress = np.maximum(before, self.loaded) - self.dynamic
+        return np.asarray((stress / self.damping)[self.may_slip])
 
     @property
     def in_plane_zone(self) -> Floats:

@@ -8,11 +8,27 @@ import numpy as np
 
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, listed, quoted
-from groundswell.seismology.case.fault_outputs import FaultPoint, FaultPointsOutput
+from groundswell.seismology.case.fault_outputs import FaultPoint, FaultPointsOutput, RuptureOutput
 from groundswell.seismology.faults.points import FaultPoints
 
 _REACH = 4.0  # distance of the nearest point, over that of points, beyond which none is meant
 _ROUNDING = 1e-3  # m, of equal distances
+
+
+def require_recordable(
+    points: FaultPointsOutput | None,
+    rupture: RuptureOutput | None,
+    faults: Mapping[str, FaultPoints],
+) -> None:
+    """Check that there are faults where a case records them.
+
+    Raises:
+        InputError: there is no fault, or a point is not on one.
+    """
+    if rupture and not faults:
+        raise InputError("output.rupture: the case has no fault; add a [[fault]], or remove it")
+    if points:
+        nearest_points(points, faults)
 
 
 def nearest_points(section: FaultPointsOutput, faults: Mapping[str, FaultPoints]) -> Integers:

@@ -75,8 +75,6 @@ def write_fault_map(
 def read_fault_map(path: str | Path) -> xarray.Dataset:
     """Read the values at the points of faults: FIELDS on `point`, with their positions.
 
-    `earthquake` writes no `mu` and no energies.
-
     Raises:
         InputError: the file is missing, damaged or not a map of faults.
     """

@@ -16,10 +16,11 @@ INLINE double compression(double sigma) { return sigma < 0.0 ? 0.0 : sigma; }
 
 #if FRICTION == 1
 
-// The state is the length of the path of slip, m.
+// The state is the length of the path of slip, m, since the fault has healed.
 struct FrictionPoint {
-  static constexpr int PARAMETERS = 6;
+  static constexpr int PARAMETERS = 7;
   double static_friction, dynamic_friction, distance, cohesion, forced_onset, forced_duration;
+  double healing_speed;
 
   // Pa
   METHOD double strength(double, double sigma, double state, double time) const {
@@ -39,8 +40,11 @@ struct FrictionPoint {
   METHOD double state_rate(double rate, double) const { return rate; }
 
   METHOD double advance_state(double rate, double state, double dt) const {
-    return state + rate * dt;
+    return heals(rate) ? 0.0 : state + rate * dt;
   }
+
+  // Whether the rate is so low that the strength recovers, and the state becomes 0.
+  METHOD bool heals(double rate) const { return rate < healing_speed; }
 };
 
 #else
@@ -136,6 +140,9 @@ struct FrictionPoint {
     return state + healed * (steady_state(rate) - state);
   }
 
+  // The state itself heals.
+  METHOD bool heals(double) const { return false; }
+
   // ln(e^(psi / a) / (2 V0))
   METHOD double log_scale(double state) const {
     return state / direct - log(2.0 * reference_speed);
@@ -163,7 +170,7 @@ INLINE FrictionPoint friction_at(const double* parameters, index_t points, index
     return r < FrictionPoint::PARAMETERS ? parameters[r * points + n] : 0.0;
   };
 #if FRICTION == 1
-  return {row(0), row(1), row(2), row(3), row(4), row(5)};
+  return {row(0), row(1), row(2), row(3), row(4), row(5), row(6)};
 #else
   return {row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)};
 #endif

@@ -17,6 +17,7 @@ from groundswell.seismology.faults.quantities import (
     fault_warnings,
     rupture_starts,
 )
+from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.plasticity.estimates import (
     plasticity_quantities,
     plasticity_warnings,
@@ -32,6 +33,7 @@ from groundswell.solvers.dgwave.advice import aligned, finer_refinement, shallow
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
 from groundswell.solvers.dgwave.faults.model import Faults
+from groundswell.solvers.dgwave.faults.state_limit import STATE_LIMIT
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
@@ -172,6 +174,7 @@ def _fault_warnings(setup: Setup) -> Iterator[str]:
     for fault in faults:
         given = fault.name, fault.estimates, fault.spacing
         yield from fault_warnings(*given, is_reached=any(starts))
+        yield from step_warnings(fault.name, fault.estimates, setup.dt, STATE_LIMIT)
         if setup.rock:
             on_fault = fault.points, fault.conditions
             yield from fault_stress_warnings(fault.name, *on_fault, setup.rock.initial)

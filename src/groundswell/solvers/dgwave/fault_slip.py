@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray
+from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend, Items, Launch, Source
+from groundswell.backends.base import Event
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.faults.rank import RankFault
 from groundswell.solvers.dgwave.kernel_source import kernel_source
@@ -57,6 +58,30 @@ class FaultSlip:
             found[RECORDED.index(name)] = load
         found[RECORDED.index("rupture_time")] = np.inf
         self._backend.assign(self.recorded, found)
+
+    def peak_rates(self, after: Event | None = None) -> Floats:
+        """The largest slip rates so far at the points of all ranks' faces; 0 on those of others.
+
+        Args:
+            after: see `Backend.to_host`.
+        """
+        fault = self._fault
+        found = np.zeros((fault.total, fault.nodes))
+        row = self.recorded[RECORDED.index("peak_rate")]
+        found[fault.numbers] = self._backend.to_host(row, after).reshape(fault.count, fault.nodes)
+        return found.ravel()
+
+    def released(self, areas: Floats, after: Event | None = None) -> float:
+        """Energy that waves and deformation have received from the faces that this rank writes, J.
+
+        Args:
+            areas: of the points of all faults, m^2.
+            after: see `Backend.to_host`.
+        """
+        fault = self._fault
+        values = self._backend.to_host(self.slip[VARIABLES.index("released")], after)
+        own = values.reshape(fault.count, fault.nodes)[fault.owned]
+        return float((own * areas.reshape(fault.total, -1)[fault.numbers[fault.owned]]).sum())
 
     def launches(self, stage: Mapping[str, DeviceArray | int]) -> list[Launch]:
         """The launch that computes the flux of a stage, and advances slip and state.

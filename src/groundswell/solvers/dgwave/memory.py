@@ -9,7 +9,7 @@ import numpy as np
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.outputs.ring_buffer import ring_bytes
-from groundswell.seismology.formats.fault_series import HISTORY, SERIES
+from groundswell.seismology.recording.fault_series import series_sizes
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.faults.faces import WALLS
@@ -25,7 +25,7 @@ from groundswell.solvers.dgwave.recording.lattice import (
     sample_bytes,
     surface_axes,
 )
-from groundswell.solvers.dgwave.recording.volumes import WORD, snapshot_bytes
+from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.traces import BUFFERS
 
@@ -83,7 +83,7 @@ def _rock_values(rock: YieldingRock | None) -> int:
 
 
 def large_series(setup: Setup) -> Iterator[tuple[int, int]]:
-    """Yield the steps between samples, and bytes of a sample, of the surface and of snapshots."""
+    """Yield steps between samples, and bytes of a sample, of the surface, snapshots and faults."""
     output, geometry, dtype = setup.case.output, setup.geometry, setup.dtype
     if surface := output.surface:
         sample = sample_bytes(surface, geometry, dtype)
@@ -91,16 +91,9 @@ def large_series(setup: Setup) -> Iterator[tuple[int, int]]:
     if volumes := output.volumes:
         sample = snapshot_bytes(volumes, geometry, dtype)
         yield whole_steps(volumes.interval, setup.dt), sample
-    yield from fault_series(setup)
-
-
-def fault_series(setup: Setup) -> Iterator[tuple[int, int]]:
-    """Yield the steps between samples, and bytes of a sample, of series of faults."""
-    output, faults = setup.case.output, setup.faults
-    if faults and (points := output.fault_points):
-        yield whole_steps(points.interval, setup.dt), len(points.point) * len(SERIES) * WORD
-    if faults and (rupture := output.rupture):
-        yield whole_steps(rupture.interval, setup.dt), faults.faces.count * len(HISTORY) * WORD
+    if faults := setup.faults:
+        series = setup.case.output.fault_points, setup.case.output.rupture
+        yield from series_sizes(*series, faults.faces.count, setup.dt)
 
 
 def _output_bytes(setup: Setup) -> int:

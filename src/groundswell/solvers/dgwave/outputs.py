@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 
 from groundswell.backends import Launch
-from groundswell.case.quantities import Quantity
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
@@ -15,8 +14,9 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
+from groundswell.seismology.recording.fault_series import FaultPointSeries, SlipHistory
+from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import date_attributes
-from groundswell.solvers.dgwave.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.plasticity import StrainRecords
@@ -87,10 +87,10 @@ class Outputs:
         return kept | (self._faults.state() if self._faults else {})
 
     @property
-    def findings(self) -> list[Quantity]:
+    def reports(self) -> list[Report]:
         """What faults have done and how much rock has yielded, on rank 0 after `write`."""
-        found = [each for each in (self._faults, self._strain) if each]
-        return [*chain(*(each.findings for each in found))]
+        faults = self._faults.results if self._faults else None
+        return [each for each in (faults, self._strain) if each]
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""
@@ -133,5 +133,5 @@ def _strain_records(rank: RankFields) -> StrainRecords | None:
 
 
 def _fault_records(rank: RankFields) -> FaultRecords | None:
-    fault, slip = rank.fault, rank.propagation.fault
-    return FaultRecords(rank, fault, slip) if fault and slip else None
+    faults, fault, slip = rank.setup.faults, rank.fault, rank.propagation.fault
+    return FaultRecords(rank, faults, fault, slip) if faults and fault and slip else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from math import inf
 
@@ -11,17 +10,18 @@ import numpy as np
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.case.plasticity import STRAIN
+from groundswell.seismology.recording.reports import Reports
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import TimeSteppingSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.faults.state_limit import require_stable_state
 from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
 from groundswell.solvers.dgwave.recording.rank import RankFields
@@ -29,7 +29,7 @@ from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 
-class DgWave(TimeSteppingSolver):
+class DgWave(Reports, TimeSteppingSolver):
     """One rank's part of a simulation; `step` advances it by `setup.dt`.
 
     Args:
@@ -123,19 +123,34 @@ class DgWave(TimeSteppingSolver):
         names = {name: distributed.array for name, distributed in self.state().items()}
         return list_launches(self._step, names, "1 step")
 
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """See `TimeSteppingSolver`; also the state of friction, which may not be found otherwise.
+
+        Raises:
+            RunFailed: a value is not finite, the state of friction is unstable, or another rank did
+                not respond.
+        """
+        faults, slip = self.setup.faults, self.propagation.fault
+        if faults and slip:
+            require_stable_state(faults, slip.peak_rates(after), self.setup.dt)
+        super().check_health(steps, after)
+
     def energy(self, after: Event | None = None) -> float:
         """Squared velocity, integrated over the elements of this rank; see `check_health`."""
         return self.finite_check.sum_of_squares([VELOCITY], after)
 
+    def supplied_energy(self, after: Event | None = None) -> float:
+        """What faults have released, in the same unit."""
+        faults, slip = self.setup.faults, self.propagation.fault
+        return slip.released(faults.areas, after) / faults.least_inertia if faults and slip else 0.0
+
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s.
+        """Time at which the last source ends, s; infinite in rock that is sheared before the waves.
 
-        It is infinite with a fault and in rock that is sheared before the waves: both have energy
-        to give.
+        Such rock has energy to give.
         """
-        rock = self.setup.rock
-        if self.setup.faults or (rock and rock.is_sheared):
+        if self.setup.rock and self.setup.rock.is_sheared:
             return inf
         return end_of(self.setup.survey.sources)
 
@@ -181,11 +196,6 @@ class DgWave(TimeSteppingSolver):
         shape = (self.setup.geometry.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
-
-    @property
-    def findings(self) -> Sequence[Quantity]:
-        """See `Outputs.findings`; known once the files have been written."""
-        return self.outputs.findings
 
     def describe_ranks(self) -> dict[str, object]:
         """The division of elements among ranks, and the transport in use."""

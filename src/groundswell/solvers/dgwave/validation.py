@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundswell.errors import InputError, listed
-from groundswell.seismology.faults.stations import nearest_points
 from groundswell.seismology.sources import placement
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.case import DgWaveCase, DgWaveOutput
 from groundswell.solvers.dgwave.equations import Equations
-from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 
 LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
@@ -47,18 +45,6 @@ def require_dissipation(flux: float, *, in_layers: bool, has_levels: bool) -> No
             f'waves in solids may grow without limit; use "riemann" or at least {LEAST_UPWIND:g}, '
             'or boundary layers of kind "sponge"'
         )
-
-
-def require_faults(output: DgWaveOutput, faults: Faults | None) -> None:
-    """Check that there are faults where the case records them.
-
-    Raises:
-        InputError: there is no fault, or a point is not on one.
-    """
-    if output.rupture and faults is None:
-        raise InputError("output.rupture: the case has no fault; add a [[fault]], or remove it")
-    if output.fault_points:
-        nearest_points(output.fault_points, faults.named_points if faults else {})
 
 
 def require_fields(output: DgWaveOutput, fields: Sequence[str], equations: Equations) -> None:

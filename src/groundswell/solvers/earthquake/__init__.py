@@ -32,8 +32,9 @@ info = SolverInfo(
     results={
         name: f".results:{name}"
         for name in (
-            *("seismograms", "stream", "shaking_map", "fault"),
-            *("plastic_strain", "fields", "records"),
+            *("seismograms", "stream", "shaking_map"),
+            *("fault", "fault_points", "rupture", "plastic_strain"),
+            *("fields", "records"),
         )
     },
 )

@@ -19,6 +19,7 @@ from groundswell.seismology.case.fault import (
     missing_excitation,
     repeated_names,
 )
+from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
 from groundswell.seismology.case.plasticity import (
     DruckerPragerSection,
@@ -26,6 +27,8 @@ from groundswell.seismology.case.plasticity import (
     unknown_materials,
 )
 from groundswell.seismology.case.soil import IwanSection
+
+MOST_VISCOUS = 0.5  # with which the scheme is stable
 
 
 class BoundarySection(Section):
@@ -37,6 +40,15 @@ class BoundarySection(Section):
     top: Literal["free-surface", "absorbing"] = "free-surface"
     sides: Literal["pml", "sponge", "periodic"] = "pml"
     width: Width = 10
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+
+class SplitNodeFault(FaultSection):
+    """`[[fault]]`, with a `viscosity` of the stress that acts on its jumps, in time steps."""
+
+    viscosity: Annotated[float, Field(ge=0, le=MOST_VISCOUS)] = 0.0
 
 
 # --- output ---------------------------------------------------------------------------------------
@@ -61,12 +73,14 @@ class EarthquakeOutput(SeismicOutput):
         get_args(FieldName),
         files=(
             *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
-            *("fault.nc", "plastic_strain.nc"),
+            *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
         ),
     )
 
     shaking_map: Flag = True
     volumes: VolumeOutput | None = None
+    fault_points: FaultPointsOutput | None = None
+    rupture: RuptureOutput | None = None
 
 
 # --- run ------------------------------------------------------------------------------------------
@@ -109,7 +123,7 @@ class EarthquakeCase(SeismicCase):
     boundary: BoundarySection = BoundarySection()
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
-    fault: tuple[FaultSection, ...] = ()
+    fault: tuple[SplitNodeFault, ...] = ()
     plasticity: Annotated[DruckerPragerSection | IwanSection, TaggedUnion("model")] | None = None
 
     def violations(self) -> Iterator[Violation]:
@@ -131,8 +145,8 @@ class EarthquakeCase(SeismicCase):
     @field_validator("fault")
     @classmethod
     def _lies_in_the_grid(
-        cls, fault: tuple[FaultSection, ...], info: ValidationInfo
-    ) -> tuple[FaultSection, ...]:
+        cls, fault: tuple[SplitNodeFault, ...], info: ValidationInfo
+    ) -> tuple[SplitNodeFault, ...]:
         reject(repeated_names(fault))
         if grid := info.data.get("grid"):
             for n, each in enumerate(fault):

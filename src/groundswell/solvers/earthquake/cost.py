@@ -13,6 +13,7 @@ from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.material_classes import ClassSavings
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.fault_cost import fault_files, fault_memory, fault_traffic
 from groundswell.solvers.earthquake.field_bytes import (
     CLASS,
     SOIL_LOST,
@@ -38,7 +39,7 @@ LAYER_WORDS = 6
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a step of a grid point, absorbing layers included."""
-    moved = sum(bytes_moved(setup).values())
+    moved = sum(bytes_moved(setup).values()) + fault_traffic(setup) / setup.grid.count
     memory = device_bytes(setup, Part.whole(setup.grid))
     return Cost(setup.grid.count, moved, memory, _output_bytes(setup))
 
@@ -95,7 +96,7 @@ def device_bytes(setup: Setup, part: Part) -> int:
     rings = sum(samples.slots * own[name].size for name, samples in recorded(setup).items())
     records = setup.recording(part).device_bytes(setup.case.output.record)
     soil = soil_bytes(setup.soil, part, setup.case) if setup.soil else 0
-    return cells + soil + rings + records
+    return cells + soil + rings + records + fault_memory(setup, part)
 
 
 def soil_bytes(soil: SoilModel, part: Part, case: EarthquakeCase) -> int:
@@ -116,7 +117,8 @@ def _output_bytes(setup: Setup) -> int:
     """Size of all samples that the run writes, bytes."""
     records = setup.recording(Part.whole(setup.grid))
     samples = sum(ceil(setup.steps / s.every) * s.size for s in recorded(setup).values())
-    return samples + records.file_bytes(setup.case.output.record, setup.steps)
+    whole = samples + records.file_bytes(setup.case.output.record, setup.steps)
+    return whole + fault_files(setup) * bool(setup.faults)
 
 
 def _layers_per_point(absorption: Absorption, of: Grid | Part) -> float:

@@ -3,99 +3,159 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from itertools import chain
+from dataclasses import dataclass
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Exact, Items, Launch, Source
+from groundswell.backends.base import Event
 from groundswell.backends.source import Parameter, precision
 from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.solvers.earthquake.faults.model import KINDS, Fault
 from groundswell.solvers.earthquake.faults.plane import FaultPlane
-from groundswell.solvers.earthquake.faults.ranks import has_fault
 from groundswell.solvers.earthquake.faults.rock import ROWS
+from groundswell.solvers.earthquake.faults.window import FaultWindow
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
-from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.step_source import KERNELS
 
-AT_POINTS = ("rate", "slip", "state", "speed", "onset", "traction")  # arrays (KINDS, rows, columns)
+# Arrays (KINDS, rows, columns)
+AT_POINTS = ("rate", "slip", "state", "speed", "work", "released", "onset", "past", "traction")
 RECORDED = (
-    *("rate_along", "rate_down", "shear_along", "shear_down", "normal_stress", "peak_rate"),
+    *("rate_strike", "rate_updip", "shear_strike", "shear_updip", "normal_stress", "peak_rate"),
+    *("slip_strike", "slip_updip", "state", "work", "released"),
 )
 JUMPS = 3  # of stresses
+CENTRE = 1  # table beside those of KINDS
 OF_STRESSES = ("moduli", "shares")  # tables for the stresses beside the fault
 
 
-class FaultSlip:
-    """The jumps across a fault, friction and what is recorded, on the rank that has the fault.
+@dataclass(frozen=True)
+class RankGrid:
+    """The grid of a rank, and its time steps.
 
-    Components are along the axes of the grid, from the low side to the high side.
-
-    Attributes:
-        arrays: by name: AT_POINTS; "jumps" of stress, (3, rows, columns); RECORDED at the centres
-            of cells, (6, rows, columns).
+    Args:
+        dtype: of the fields.
+        dt: time step, s.
+        begin: time at the start of the run, s.
     """
 
-    def __init__(self, setup: Setup, fault: Fault, backend: Backend, part: Part) -> None:
-        self._fault, self._backend = fault, backend
-        self._layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
+    part: Part
+    dtype: str
+    dt: float
+    begin: float
+
+    @property
+    def layout(self) -> Layout:
+        """Memory layout of a field."""
+        return Layout(self.part.cells, np.dtype(self.dtype).itemsize)
+
+
+class FaultSlip:
+    """The jumps across a fault, friction and what is recorded, at the points of a rank.
+
+    Components are along the axes of the grid, from the low side to the high side, but those of
+    RECORDED along strike and up dip.
+
+    Args:
+        recorded: memory for RECORDED at the centres of cells, (11, points of the window), a part of
+            an array for all faults.
+
+    Attributes:
+        arrays: by name, over the window: AT_POINTS; "jumps" of stress, (3, rows, columns);
+            "recorded"; and "trial", tractions and the normal stress at the centres of cells, (3,
+            rows, columns), which is not part of the state.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        fault: Fault,
+        window: FaultWindow,
+        grid: RankGrid,
+        recorded: DeviceArray,
+    ) -> None:
+        self._fault, self.window, self._backend = fault, window, backend
         self._tables = {
             name: backend.to_device(np.ascontiguousarray(table))
-            for name, table in self._tables_of(setup).items()
+            for name, table in self._tables_of(grid).items()
         }
-        shapes = self.shapes(fault.plane)
+        shapes = {name: (len(KINDS), *window.shape) for name in AT_POINTS}
+        shapes["jumps"] = (JUMPS, *window.shape)
         self.arrays = {name: backend.zeros(shape, "f8") for name, shape in shapes.items()}
-        self._trial = backend.zeros(shapes["traction"], "f8")
+        self.arrays["recorded"] = recorded.reshape(len(RECORDED), *window.shape)
+        self.arrays["trial"] = backend.zeros((len(KINDS) + CENTRE, *window.shape), "f8")
         self._set_start()
-        self._module = backend.compile(fault_source(setup, fault, part, self._layout))
+        pitch = recorded.strides[0] // recorded.itemsize
+        self._module = backend.compile(fault_source(fault, window, grid, pitch))
 
     @staticmethod
     def shapes(plane: FaultPlane) -> dict[str, tuple[int, ...]]:
-        """The shape of each of the arrays."""
+        """The shape of each array of the state, for a whole fault."""
         sizes = {**dict.fromkeys(AT_POINTS, len(KINDS)), "jumps": JUMPS, "recorded": len(RECORDED)}
         return {name: (size, *plane.shape) for name, size in sizes.items()}
 
-    def _tables_of(self, setup: Setup) -> dict[str, np.ndarray]:
+    def _tables_of(self, grid: RankGrid) -> dict[str, np.ndarray]:
         fault = self._fault
-        return {
-            "damping": fault.damping(setup.dt),
+        whole = {
+            "damping": fault.damping(grid.dt),
             "friction": fault.friction,
             "loads": fault.loads,
             "normal_loads": fault.normal_loads,
             "stiffness": fault.rock.stiffness,
             "moduli": fault.rock.shear_moduli,
-            "shares": fault.rock.relaxed_shares(setup.dt),
-            "begin": np.array([setup.time_axis.start]),
+            "shares": fault.rock.relaxed_shares(grid.dt),
         }
+        tables = {name: self.window.cut(table) for name, table in whole.items()}
+        return {**tables, "begin": np.array([grid.begin])}
 
     def _set_start(self) -> None:
-        """Set slip rate and state before the run."""
-        fault = self._fault
-        for name in ("rate", "state", "speed"):
-            self._backend.assign(self.arrays[name], getattr(fault, name))
-        never = np.full(self.arrays["onset"].shape, np.inf)
-        self._backend.assign(self.arrays["onset"], never)
+        """Set slip rate and state before the run, and what is recorded of it."""
+        fault, shape = self._fault, self.arrays["onset"].shape
+        start = {name: self.window.cut(getattr(fault, name)) for name in ("rate", "state", "speed")}
+        start |= {"onset": np.full(shape, np.inf), "recorded": self.window.cut(self._recorded)}
+        for name, values in start.items():
+            self._backend.assign(self.arrays[name], values)
+
+    @property
+    def _recorded(self) -> np.ndarray:
+        """RECORDED before the run, at all cells."""
+        found = self._fault.initial
+        nothing = np.zeros(self._fault.plane.shape)
+        return np.stack([found.get(name, nothing) for name in RECORDED])
+
+    def released(self, after: Event | None = None) -> float:
+        """Energy that the waves of the own cells have received; see `RankFaults.released`.
+
+        Half of the density times the volume of a cell is its energy over the squared velocity.
+        """
+        values = self._backend.to_host(self.arrays["recorded"][RECORDED.index("released")], after)
+        fault, (own, _) = self._fault, self.window.own_box
+        across = fault.plane.spacing[0]  # volume over area
+        return float(values[own].sum()) / (0.5 * float(fault.density.min()) * across)
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def advance(self, fields: Mapping[str, DeviceArray], clock: DeviceArray) -> list[Launch]:
-        """The launches that advance slip by a step, before the velocities.
+    def launch(
+        self, kernel: str, fields: Mapping[str, DeviceArray], clock: DeviceArray
+    ) -> list[Launch]:
+        """The launch of a kernel that takes FAULT_ARGUMENTS.
 
         Args:
             fields: the stresses of the grid.
         """
-        points = self._points
+        rows, columns = self.window.own
+        items = {
+            "load_fault": (len(KINDS) + CENTRE) * rows * columns,
+            "slide": len(KINDS) * rows * columns,
+            "stretch_fault": self.window.points,
+            "record_fault": rows * columns,
+        }
         stresses = zip(("sna", "snz", "snn"), self._stresses(fields), strict=True)
         tables = {name: table for name, table in self._tables.items() if name not in OF_STRESSES}
-        arrays = {**tables, **self.arrays, "trial": self._trial, **dict(stresses), "clock": clock}
-        counts = {"load_fault": len(KINDS), "slide": len(KINDS), "stretch_fault": 1}
-        return [
-            self._module.launch(kernel, Items(kinds * points), **arrays)
-            for kernel, kinds in counts.items()
-        ]
+        arrays = {**tables, **self.arrays, **dict(stresses), "clock": clock}
+        return [self._module.launch(kernel, Items(items[kernel]), **arrays)]
 
     def release(self, fields: Mapping[str, DeviceArray], box: Block) -> list[Launch]:
         """The launch that corrects the stresses of a box which have been advanced by a step.
@@ -106,19 +166,19 @@ class FaultSlip:
         names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
         where = dict(zip(names, (*box.start, *box.shape), strict=True))
         along, down, _ = self._stresses(fields)
-        kept = [fields.get(name, self._trial) for name in self._names("r")[:2]]
+        kept = [fields.get(name, self.arrays["trial"]) for name in self._names("r")[:2]]
         moved = {"sna": along, "snz": down, "rna": kept[0], "rnz": kept[1]}
         jumps = {name: self._tables[name] for name in OF_STRESSES} | {"rate": self.arrays["rate"]}
-        items = Items(len(KINDS) * ROWS * self._points)
+        rows, columns = self.window.own
+        items = Items(len(KINDS) * ROWS * rows * columns)
         return [self._module.launch("release", items, **moved, **jumps, **where)]
 
     def release_surface(self, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         """The launch that corrects the velocities above a free surface, if the fault is there."""
-        if not self._plane.at_surface:
+        if self.window.top is None:
             return []
-        normal = fields[("vx", "vy")[self._plane.axis]]
-        items = Items(self._plane.shape[1])
-        rate = self.arrays["rate"]
+        normal = fields[("vx", "vy")[self._fault.plane.axis]]
+        items, rate = Items(self.window.own[1]), self.arrays["rate"]
         return [self._module.launch("release_surface", items, vn=normal, rate=rate)]
 
     def _stresses(self, fields: Mapping[str, DeviceArray]) -> Sequence[DeviceArray]:
@@ -127,64 +187,35 @@ class FaultSlip:
 
     def _names(self, kind: str) -> list[str]:
         """The names of these, or of their memory variables, which begin with "r"."""
-        return [kind + axes for axes in (("xy", "xz", "xx"), ("xy", "yz", "yy"))[self._plane.axis]]
-
-    @property
-    def _plane(self) -> FaultPlane:
-        return self._fault.plane
-
-    @cached_property
-    def _points(self) -> int:
-        rows, columns = self._plane.shape
-        return rows * columns
+        axes = (("xy", "xz", "xx"), ("xy", "yz", "yy"))[self._fault.plane.axis]
+        return [kind + each for each in axes]
 
 
-class RankFaults:
-    """The faults of a run on one rank.
+def fault_source(fault: Fault, window: FaultWindow, grid: RankGrid, pitch: int) -> Source:
+    """The kernels of a fault on the part of the grid of a rank.
 
-    Attributes:
-        slips: the jumps across each fault; None where another rank has it.
+    Args:
+        pitch: of the rows of what is recorded, in values.
     """
-
-    def __init__(self, setup: Setup, backend: Backend, part: Part) -> None:
-        self.slips = [
-            FaultSlip(setup, fault, backend, part) if has_fault(part, fault) else None
-            for fault in setup.faults
-        ]
-
-    def advance(self, fields: Mapping[str, DeviceArray], clock: DeviceArray) -> list[Launch]:
-        """See `FaultSlip.advance`."""
-        return [*chain(*(slip.advance(fields, clock) for slip in self._own))]
-
-    def release(self, fields: Mapping[str, DeviceArray], box: Block) -> list[Launch]:
-        """See `FaultSlip.release`."""
-        return [*chain(*(slip.release(fields, box) for slip in self._own))]
-
-    def release_surface(self, fields: Mapping[str, DeviceArray]) -> list[Launch]:
-        """See `FaultSlip.release_surface`."""
-        return [*chain(*(slip.release_surface(fields) for slip in self._own))]
-
-    @property
-    def _own(self) -> list[FaultSlip]:
-        return [slip for slip in self.slips if slip is not None]
-
-
-def fault_source(setup: Setup, fault: Fault, part: Part, layout: Layout) -> Source:
-    """The kernels of a fault on the part of the grid that contains it."""
-    plane, strides = fault.plane, (1, layout.row, layout.plane)
-    i, j, k = (c - start for c, start in zip(plane.first, part.start, strict=True))
-    rows, columns = plane.shape
+    plane, layout = fault.plane, grid.layout
+    strides = (1, layout.row, layout.plane)
+    i, j, k = (c - start for c, start in zip(window.cell, grid.part.start, strict=True))
     normal, along, depth = plane.spacing
     constants = {
-        **precision(setup.dtype),
+        **precision(grid.dtype),
         "FRICTION": fault.conditions.law.number,
-        "ATTENUATION": setup.ground.relaxation is not None,
-        "AT_SURFACE": plane.at_surface,
+        "ATTENUATION": fault.rock.relaxation is not None,
+        "AT_SURFACE": window.top is not None,
         "SHEAR_REACH": SHEAR_REACH,
     }
     parameters: dict[str, Parameter] = {
-        "ROWS": rows,
-        "COLUMNS": columns,
+        **{"ROWS": window.shape[0], "COLUMNS": window.shape[1]},
+        **{"OWN_ROWS": window.own[0], "OWN_COLUMNS": window.own[1]},
+        **{"MARGIN_ROWS": window.margin[0], "MARGIN_COLUMNS": window.margin[1]},
+        "TOP": window.top or 0,
+        "SIGN": plane.sign,
+        "VISCOSITY": Exact(fault.viscosity),
+        "PITCH": pitch,
         "ROW": layout.row,
         "STEP_N": strides[plane.axis],
         "STEP_A": strides[plane.along],
@@ -193,6 +224,6 @@ def fault_source(setup: Setup, fault: Fault, part: Part, layout: Layout) -> Sour
         "H_N": Exact(normal),
         "H_A": Exact(along),
         "H_Z": Exact(depth),
-        "DT_EXACT": Exact(setup.dt),
+        "DT_EXACT": Exact(grid.dt),
     }
     return Source(KERNELS / "fault.h", constants, parameters, generic=True)

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
-from groundswell.solvers.earthquake.faults.ranks import beside_faults, blocks_across
+from groundswell.solvers.earthquake.faults.ranks import beside_faults
 from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, velocity_ghosts
 
 if TYPE_CHECKING:
@@ -55,27 +54,16 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     """The decomposition of the grid, (z, y, x), into `ranks` blocks.
 
     Raises:
-        InputError: the grid is too small for this number of ranks, or they would cut a fault.
+        InputError: the grid is too small for this number of ranks, or blocks would end at a fault.
     """
     ground, processes = setup.ground, setup.case.run.processes
     periodic = (False, ground.periodic, ground.periodic)
     rows = ROWS_AT_SURFACE if ground.free_surface else 1
     if ground.soil:
         rows = max(rows, ground.soil.end + BELOW)
-    smallest = (rows, 1, 1)
-    planes = [fault.plane for fault in setup.faults]
-
-    def divide(requested: Sequence[int] | None) -> Decomposition:
-        wanted = tuple(requested)[::-1] if requested else None
-        found = decompose(ground.grid.shape, ranks, periodic, wanted, smallest)
-        return beside_faults(found, planes)
-
-    if processes or not planes:
-        return divide(processes)
-    try:
-        return divide(None)
-    except InputError:
-        return divide(blocks_across(planes[0]))
+    wanted = tuple(processes)[::-1] if processes else None
+    found = decompose(ground.grid.shape, ranks, periodic, wanted, (rows, 1, 1))
+    return beside_faults(found, [fault.plane for fault in setup.faults])
 
 
 def velocity_halo(soil: SoilLayer | None) -> list[GhostLayers]:

@@ -20,7 +20,7 @@ KERNEL_GROUPS = {
     "correct_stress": SEA_FLOOR,
     "inject_forces": SOURCES,
     "inject_moments": SOURCES,
-    **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
+    **dict.fromkeys(("load_fault", "slide", "stretch_fault", "record_fault"), FAULTS),
     **dict.fromkeys(("release", "release_surface"), FAULTS),
     **dict.fromkeys(("find_yielding", "relax_yielding", "clear_peaks"), PLASTICITY),
     **dict.fromkeys(("yield_soil", "yield_edges", "release_soil"), PLASTICITY),

@@ -5,7 +5,7 @@ For each kind, a kernel in the step fills a ring buffer on the device, which is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,7 +14,6 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch, Module
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.grids.cartesian import Part
@@ -38,11 +37,12 @@ from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     write_shaking_map,
 )
+from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
-from groundswell.solvers.earthquake.fault_records import FaultRecords
-from groundswell.solvers.earthquake.fault_slip import FaultSlip
+from groundswell.solvers.earthquake.fault_records import fault_records
 from groundswell.solvers.earthquake.plasticity.records import StrainRecords
+from groundswell.solvers.earthquake.rank_faults import RankFaults
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.setup import Setup
@@ -59,7 +59,7 @@ class RankFields:
             kernels/materials.h.
         clock: the number of steps made, on the device, (1,).
         module: the kernels of the solver.
-        faults: slip on each fault; None where another rank has it.
+        faults: slip on the faults.
     """
 
     backend: Backend
@@ -69,7 +69,7 @@ class RankFields:
     compliance: tuple[DeviceArray, DeviceArray]
     clock: DeviceArray
     module: Module
-    faults: Sequence[FaultSlip | None] = ()
+    faults: RankFaults
 
 
 class Outputs:
@@ -95,7 +95,7 @@ class Outputs:
             self._comm,
             self._clock,
         )
-        self._faults = FaultRecords(setup.faults, rank.faults, rank.backend, rank.comm)
+        self._faults = fault_records(setup, rank.backend, rank.comm, rank.clock, rank.faults)
         self._strain = self._strain_records()
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
@@ -107,6 +107,7 @@ class Outputs:
             *(self._volumes(output.volumes) if output.volumes else []),
             *self._recorders.launches,
             *self._shaking(),
+            *(self._faults.launches if self._faults else []),
         ]
 
     @cached_property
@@ -114,11 +115,6 @@ class Outputs:
         """Fields over this part's region, (nz, ny, nx)."""
         slices = self._part.region_slices
         return {name: array[slices] for name, array in self._fields.items()}
-
-    @property
-    def findings(self) -> Sequence[Quantity]:
-        """Results that are a few numbers, on rank 0 after `write`."""
-        return self._strain.findings if self._strain else ()
 
     def _strain_records(self) -> StrainRecords | None:
         """The record of the plastic strain, if the rock yields."""
@@ -138,11 +134,19 @@ class Outputs:
             name: opened(folder, None if lengths is None else lengths[name])
             for name, opened in self._openers.items()
         }
+        for each in self._faults.series if self._faults else []:
+            own[each.name] = each.open(folder, None if lengths is None else lengths[each.name])
         return own | self._recorders.open(folder, lengths)
+
+    @property
+    def reports(self) -> list[Report]:
+        """What faults have done and how much rock has yielded, on rank 0 after `write`."""
+        faults = self._faults.results if self._faults else None
+        return [each for each in (faults, self._strain) if each]
 
     def state(self) -> dict[str, DistributedArray]:
         """Peaks so far, the velocities they continue from, running statistics, and faults."""
-        kept = self._recorders.state() | self._faults.state()
+        kept = self._recorders.state() | (self._faults.state() if self._faults else {})
         if self._peaks is None:
             return kept
         arrays = {"peaks": self._peaks, "past": self._past}
@@ -152,7 +156,7 @@ class Outputs:
     def write(self, folder: Path) -> list[Path]:
         """Write the shaking map, faults, and seismograms in other formats, at the run's end."""
         peaks, records = self._gather_peaks(), self._recorders.write(folder)
-        faults = self._faults.write(folder, self._attributes)
+        faults = self._faults.write(folder) if self._faults else []
         strain = self._strain.write(folder, self._attributes) if self._strain else []
         if not self._comm.first:
             return []

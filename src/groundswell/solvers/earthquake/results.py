@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 
 from groundswell.errors import InputError
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
+from groundswell.seismology.formats.fault_series import (
+    HISTORY_FILE,
+    POINTS_FILE,
+    read_history,
+    read_points,
+)
 from groundswell.seismology.formats.plastic_strain import NAME as STRAIN_MAP
 from groundswell.seismology.formats.plastic_strain import read_plastic_strain
 from groundswell.seismology.formats.sac_mseed import to_obspy
@@ -32,11 +38,21 @@ fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
 
 # Accumulated plastic strain of the uppermost cells: xarray.Dataset (y, x).
 plastic_strain = FileReader(STRAIN_MAP, read_plastic_strain, "run the case with [plasticity]")
+# Slip, slip rate, stress and state at points of faults: xarray.Dataset (time, point).
+fault_points = FileReader(
+    POINTS_FILE, read_points, "run the case with points in output.fault_points"
+)
+
+# Slip and energies of the cells of faults: xarray.Dataset (time, subfault).
+rupture = FileReader(HISTORY_FILE, read_history, "run the case with output.rupture")
 
 # The files of `output.volumes` and `output.record`.
 records = RecordReader(
     RECORDABLE,
-    {seismograms.file, shaking_map.file, fault.file, plastic_strain.file, "surface.nc"},
+    {
+        *(each.file for each in (seismograms, shaking_map, fault, fault_points, rupture)),
+        *(plastic_strain.file, "surface.nc"),
+    },
     "run the case with output.volumes (snapshots) or output.record (points, planes, boxes, final "
     "fields)",
 )

@@ -15,6 +15,7 @@ from groundswell.outputs.recording import Recording
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.case.fault import hypocentre_of
+from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
@@ -228,6 +229,8 @@ def _validate(setup: Setup) -> None:
     x, y, z = (n * h for n, h in zip(grid.region, grid.spacing, strict=True))
     require_sources_inside(entries, (x, y, z))
     validation.require_shear_in_solids(entries, setup.ground)
+    named = {fault.name: fault.points for fault in setup.faults}
+    require_recordable(case.output.fault_points, case.output.rupture, named)
     if setup.has_half_memory:
         validation.require_no_faults(setup.faults)
         _ = setup.memory_unit

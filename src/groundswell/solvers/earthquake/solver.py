@@ -9,27 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
-from groundswell.backends import Backend, Cells, Items, Launch
+from groundswell.backends import Backend, Cells, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.seismology.recording.reports import Reports
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
-from groundswell.solvers.earthquake.fault_slip import RankFaults
+from groundswell.solvers.earthquake.fault_slip import RankGrid
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     GhostLayers,
@@ -43,9 +42,10 @@ from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.plasticity.build import build_rheology
 from groundswell.solvers.earthquake.plasticity.rank import keeps_peaks
+from groundswell.solvers.earthquake.rank_faults import RankFaults
 from groundswell.solvers.earthquake.sea_floor_launches import SeaFloor
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import injection_tables
+from groundswell.solvers.earthquake.source_injection import inject, injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 from groundswell.solvers.earthquake.step_source import cells_in_bands, step_source
 
@@ -58,7 +58,7 @@ MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 THICKNESS = (2, 4)
 
 
-class Earthquake(ExplicitSolver):
+class Earthquake(Reports, ExplicitSolver):
     """The earthquake solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
@@ -97,13 +97,13 @@ class Earthquake(ExplicitSolver):
         where = (backend, self.comm, self.part)
         compliance = self.materials.arguments("compliance")
         soft = compliance["compliance"], compliance["classes"]
-        self.faults = RankFaults(setup, backend, self.part)
-        own = RankFields(*where, fields, soft, self.clock, self.module, self.faults.slips)
+        grid = RankGrid(self.part, setup.dtype, setup.dt, setup.time_axis.start)
+        self.faults = RankFaults(backend, self.comm, setup.faults, self.decomposition, grid)
+        own = RankFields(*where, fields, soft, self.clock, self.module, self.faults)
         self.outputs = Outputs(setup, own)
         self.set_exchange(self.first_choice())
-        velocities = {name: self.fields[name].interior for name in VELOCITIES}
         positions = positions_in(self.part, ("x", "y", "depth"))
-        self.finite_check = NonFiniteSearch(backend, velocities, self.time, positions)
+        self.finite_check = NonFiniteSearch(backend, self._pick(*VELOCITIES), self.time, positions)
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -112,6 +112,7 @@ class Earthquake(ExplicitSolver):
         self.close()
         self.choice = choice
         self.exchanges = self._exchanges()
+        self.small_exchanges = self.faults.connect(choice.transport)
         self._step = in_order(self._compose_step())
 
     def _compose_step(self) -> list[Launch]:
@@ -206,24 +207,15 @@ class Earthquake(ExplicitSolver):
 
     @cached_property
     def _forces(self) -> list[Launch]:
-        fields = {**self._pick(*VELOCITIES), **self._densities}
-        return self._inject("inject_forces", fields, forces=True)
+        tables = injection_tables(self.setup, self.part, self.layout, forces=True)
+        fields = {**self._pick(*VELOCITIES), **self._densities, "clock": self.clock}
+        return inject(self.backend, self.module, "inject_forces", fields, tables)
 
     @cached_property
     def _moments(self) -> list[Launch]:
-        return self._inject("inject_moments", self._pick(*STRESSES), forces=False)
-
-    def _inject(
-        self, kernel: str, fields: Mapping[str, DeviceArray], *, forces: bool
-    ) -> list[Launch]:
-        """The launch that adds all forces, or all moments, to fields; none if there are none."""
-        tables = injection_tables(self.setup, self.part, self.layout, forces=forces)
-        if not tables:
-            return []
-        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
-        count = len(tables["targets"])
-        arrays = {**fields, **on_device, "clock": self.clock}
-        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
+        tables = injection_tables(self.setup, self.part, self.layout, forces=False)
+        fields = {**self._pick(*STRESSES), "clock": self.clock}
+        return inject(self.backend, self.module, "inject_moments", fields, tables)
 
     def _mirror_velocity(self) -> list[Launch]:
         velocities = self._pick(*VELOCITIES)
@@ -314,10 +306,14 @@ class Earthquake(ExplicitSolver):
         """Sum of the squared velocities of this rank's cells; see `check_health`."""
         return self.finite_check.sum_of_squares(VELOCITIES, after)
 
+    def supplied_energy(self, after: Event | None = None) -> float:
+        """What faults have released, in the same unit."""
+        return self.faults.released(after)
+
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
-        return inf if self.setup.faults else end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s."""
+        return end_of(self.setup.survey.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""
@@ -336,11 +332,6 @@ class Earthquake(ExplicitSolver):
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.comm),
         }
-
-    @property
-    def findings(self) -> Sequence[Quantity]:
-        """What the run has found, on rank 0 after the files at its end have been written."""
-        return self.outputs.findings
 
     def snapshot(self, name: str) -> HostArray:
         """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.arrays import Floats, Integers
+from groundswell.arrays import DeviceArray, Floats, Integers
+from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.grids.cartesian import GHOSTS, Layout, Part, Triple
 from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.sources.moment import has_shear
@@ -216,3 +217,22 @@ def injection_tables(
         "firsts": firsts.astype(np.int64),  # first sample of each source
         "samples": np.concatenate([source.samples for source in sources]).astype(setup.dtype),
     }
+
+
+def inject(
+    backend: Backend,
+    module: Module,
+    kernel: str,
+    fields: Mapping[str, DeviceArray],
+    tables: Mapping[str, NDArray[np.generic]],
+) -> list[Launch]:
+    """The launch that adds forces or moments to fields; none without any.
+
+    Args:
+        tables: see `injection_tables`.
+    """
+    if not tables:
+        return []
+    on_device = {name: backend.to_device(table) for name, table in tables.items()}
+    count = len(tables["targets"])
+    return [module.launch(kernel, Items(count), **fields, **on_device, count=count)]

@@ -10,6 +10,7 @@ import numpy as np
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.faults.quantities import fault_warnings
+from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
 from groundswell.seismology.plasticity.soil_estimates import soil_warnings
 from groundswell.seismology.receivers import Station
@@ -46,6 +47,7 @@ def warnings(setup: Setup) -> list[str]:
         *_sampling(case.output, setup.sampling),
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
         *chain(*(fault_warnings(f.name, f.estimates, f.spacing) for f in setup.faults)),
+        *chain(*(step_warnings(f.name, f.estimates, setup.dt) for f in setup.faults)),
         *chain(*(_astride(fault, survey.receivers) for fault in setup.faults)),
         *_rock(setup),
     ]

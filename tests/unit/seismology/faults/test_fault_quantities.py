@@ -18,14 +18,14 @@ from groundswell.seismology.faults.quantities import (
     rupture_starts,
 )
 
-MU = 2670 * 3464.0**2
+MU, ETA = 2670 * 3464.0**2, 2670 * 3464.0 / 2
 GRADUAL = {"normal": "120 MPa", "shear": "70 MPa", "rake": 180}
 
 
 def estimates(content: dict[str, Any], points: FaultPoints | None = None, **changes: Any) -> Any:
     fault = section(content, **changes)
     points = random_points(fault, 2000) if points is None else points
-    medium = np.full(len(points), MU), np.full(len(points), 0.25)
+    medium = (np.full(len(points), value) for value in (MU, 0.25, ETA))
     return FaultEstimates(points, conditions_of(fault, points), *medium)
 
 

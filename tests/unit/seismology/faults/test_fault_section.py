@@ -63,11 +63,14 @@ MISTAKES = [
     ({"law": "slip-weaking"}, 'law = "slip-weaking": must be "slip-weakening", "ageing", "slip" or '
      '"fast-weakening" (did you mean "slip-weakening"?)'),
     ({"law": 3}, 'law = 3: must be "slip-weakening"'),
-    ({"law": "ageing"}, "friction.static = 0.677: is not a key here; keys are: direct, "
-     "evolution, length, reference_friction, reference_speed, cohesion"),
+    ({"law": "ageing"}, 'friction: has static, dynamic, distance of law = "slip-weakening"; the '
+     'parameters of law = "ageing" are: direct, evolution, length, reference_friction, '
+     "reference_speed, cohesion"),
+    ({"friction": {**FRICTION, "weakening_speed": 1}},
+     'has weakening_speed of law = "fast-weakening"; the parameters of law = "slip-weakening" are'),
     ({"friction": {**FRICTION, "statik": 1}},
      'friction.statik = 1: is not a key here (did you mean "static"?); keys are: '
-     "static, dynamic, distance, cohesion"),
+     "static, dynamic, distance, cohesion, healing_speed"),
     ({"friction": {"static": 0.6, "dynamic": 0.5}}, "friction.distance: is required; give a length "
      'such as "0.4 m", or a plain number in m, an expression of x, y, depth, along_strike, '
      "down_dip, or a table in a file"),
@@ -77,6 +80,7 @@ MISTAKES = [
     ({"friction": {**FRICTION, "distance": "0 m"}},
      'friction.distance = "0 m": must be greater than 0 m'),
     ({"friction": {**FRICTION, "cohesion": "-2 MPa"}}, "must be at least 0 Pa"),
+    ({"friction": {**FRICTION, "healing_speed": "-1 mm/s"}}, "must be at least 0 m/s"),
     ({"friction": {**FRICTION, "cohesion": "2 s"}}, 'cohesion = "2 s": is not a pressure; give'),
     ({"friction": {**FRICTION, "distance": "4"}}, 'distance = "4": has no unit; give a length'),
     ({"friction": {**FRICTION, "static": "0.6"}},
@@ -136,7 +140,7 @@ MISTAKES = [
     ({"patch": [{**CIRCLE, "radius": 1, "stress": {}}]},
      "patch[0]: changes nothing; give friction or stress, or leave the patch out"),
     ({"patch": [{**CIRCLE, "radius": 1, "friction": {"direct": 1}}]},
-     "patch[0].friction.direct = 1: is not a key here; keys are: static, dynamic"),
+     'patch[0].friction: has direct of law = "ageing"; the parameters of law = "slip-weakening"'),
     ({"patch": [{**CIRCLE, "radius": 1, "friction": {"static": -1}}]},
      "patch[0].friction.static = -1: must be at least 0"),
 ]  # fmt: skip
@@ -155,7 +159,7 @@ def test_mistakes_have_messages(changes: dict[str, Any], message: str) -> None:
         ({"initial_rate": 0}, "initial_rate = 0: must be greater than 0 m/s"),
         ({"nucleation": FORCED}, 'nucleation.kind = "forced": is for law = "slip-weakening"; use'),
         ({"law": "slip-weakening", "friction": FRICTION}, 'not for law = "slip-weakening"; leave'),
-        ({"law": "slip"}, "friction.weakening_speed = "),
+        ({"law": "slip"}, 'has weakened_friction, weakening_speed of law = "fast-weakening";'),
     ],
 )
 def test_mistakes_in_rate_and_state(changes: dict[str, Any], message: str) -> None:

@@ -27,7 +27,7 @@ def sample(number: int) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(10 + number)
     law, rate = random_law(number, rng, COUNT), powers(rng, -8, 1, COUNT)
     if number == 1:
-        return law, rate, powers(rng, -4, 1, COUNT)
+        return replace(law, healing_speed=0.0), rate, powers(rng, -4, 1, COUNT)
     return law, rate, law.steady_state(rate) + rng.uniform(-0.1, 0.1, COUNT)
 
 
@@ -59,6 +59,15 @@ def test_forced_friction_weakens_with_time(duration: float) -> None:
 def test_nothing_is_forced_by_default() -> None:
     law = SlipWeakening(static=0.6, dynamic=0.5, distance=0.4)
     assert law.strength(0.0, 1e6, 0.0, time=1e9) == 0.6e6
+
+
+def test_friction_recovers_where_slip_has_stopped() -> None:
+    law = SlipWeakening(static=0.6, dynamic=0.5, distance=0.4, healing_speed=1e-3)
+    rates, slip = np.array([0.0, 0.9e-3, 1e-3, 2.0]), 1.0
+    path = law.advance_state(rates, slip, 0.1)
+    assert path == pytest.approx([0.0, 0.0, 1.0001, 1.2])
+    assert law.strength(rates, 1e6, path) == pytest.approx([0.6e6, 0.6e6, 0.5e6, 0.5e6])
+    assert law.strength(0.0, 1e6, law.advance_state(2.0, 0.0, 0.1)) == pytest.approx(0.55e6)
 
 
 @of_rate

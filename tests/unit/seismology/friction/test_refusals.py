@@ -21,6 +21,12 @@ FAST = {**RATE, "weakened_friction": 0.2, "weakening_speed": 0.1}
         (SlipWeakening, WEAKENING, {"distance": 0.0}, r"distance = 0: give finite values above 0"),
         (SlipWeakening, WEAKENING, {"static": -0.1}, r"static = -0\.1: .* at least 0"),
         (SlipWeakening, WEAKENING, {"cohesion": np.inf}, r"cohesion = inf"),
+        (
+            SlipWeakening,
+            WEAKENING,
+            {"healing_speed": -1e-3},
+            r"healing_speed = -0\.001: .* at least",
+        ),
         (SlipWeakening, WEAKENING, {"forced_onset": np.nan}, r"forced_onset is NaN"),
         (RateAndState, RATE, {"direct": np.array([1, 0, 2.0])}, r"direct = 0 at point 1"),
         (RateAndState, RATE, {"law": "aging"}, r'law = \'aging\': give "ageing" or "slip"'),

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checked import warnings_of
 from dgwave_cases import build, setup
 from mesh_faults import in_place
-from small_ruptures import FAULT, ROCK
+from small_ruptures import CHANGES, FAULT, ROCK
 
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
-from groundswell.errors import CaseError, InputError
+from groundswell.errors import CaseError, InputError, Unstable
 from groundswell.report.html import write_report
 from groundswell.seismology.formats.fault_maps import FIELDS
 from groundswell.seismology.reference.uniform_fault import OverstressedFault, UniformFault, ramp
@@ -82,6 +85,19 @@ def test_rate_and_state_friction_follows_the_differential_equation() -> None:
     assert np.abs(found["state"] - expected.state).max() < 1e-5
     passed = float(np.interp(1e-3, expected.rate, times))
     assert found["rupture_time"][-1] == pytest.approx(passed, abs=times[1] / 10)
+
+
+@pytest.mark.parametrize("speed", [0.0, 1e-3])
+def test_a_fault_recovers_its_strength(speed: float) -> None:
+    """The load falls below the dynamic strength, so that slip stops."""
+    law = replace(WEAKENING, healing_speed=speed)
+    column = UniformColumn(law, NORMAL, (-81.6e6, 0.0), added=(30e6, 0.0), rise=0.6, degree=2)
+    found = column.history(open_backend("cpu"), 0.8)
+    path = -found["slip_strike"]
+    assert path[-1] > 0.005 and found["rate_strike"][-1] == 0 and path[-1] == path[-10]
+    assert found["state"][-1] == (0 if speed else pytest.approx(path[-1]))
+    slides = -found["rate_strike"] > 1e-2
+    assert found["state"][slides] == pytest.approx(path[slides])
 
 
 # --- cases ----------------------------------------------------------------------------------------
@@ -193,3 +209,20 @@ def test_a_fault_in_water_is_refused() -> None:
 def test_a_case_needs_a_source_or_a_fault() -> None:
     with pytest.raises(CaseError, match="add a source or a fault"):
         build(source=[])
+
+
+def test_a_state_that_is_advanced_too_far_stops_the_run(tmp_path: Path) -> None:
+    """And its warnings say so before: results would be finite and wrong."""
+    friction = {
+        **{"direct": 0.008, "evolution": 0.012, "length": 1e-3},
+        **{"reference_friction": 0.6, "reference_speed": 1e-6},
+    }
+    fault = {key: value for key, value in FAULT.items() if key not in ("patch", "friction")}
+    fault |= {"law": "ageing", "friction": friction, "initial_rate": 1e-9}
+    nucleation = {"kind": "stress", "shear": 40e6, "radius": 300, "duration": 0.05}
+    given = {**CHANGES, "fault": [{**fault, "nucleation": nucleation}]}
+    assert any("which stops the run" in text for text in warnings_of(setup(**given)))
+    with pytest.raises(
+        Unstable, match=r"fault fault slips at .* the state of friction is unstable"
+    ):
+        gs.run(build(**given), folder=tmp_path)

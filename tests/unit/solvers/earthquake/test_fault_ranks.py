@@ -1,57 +1,127 @@
-"""Faults on the staggered grid on several ranks, each in the block of one of them."""
+"""Faults on the staggered grid on several ranks, whose blocks cut them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from checked import decomposed
 from ranks import run_cases
-from split_nodes import GIVEN, SOURCE
+from split_nodes import CLOSED, GIVEN, SOURCE, TURNED
+from variants import long_variants
 
 import groundswell as gs
 from groundswell.errors import InputError
+from groundswell.grids.cartesian import Grid, Part
 from groundswell.simulation.result import Result
 from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.faults.plane import FaultPlane
+from groundswell.solvers.earthquake.faults.window import FaultWindow
 from groundswell.solvers.earthquake.halo import decompose_grid
 from groundswell.solvers.earthquake.setup import prepare
 
-# The fault is in the middle along y, where halves of the grid would meet, and near a side along x.
+# The fault is in the middle along its normal, where halves of the grid would meet.
 LOSSY = {
     "medium": {**GIVEN["medium"], "qp": 60.0, "qs": 30.0},
     "attenuation": {"model": "constant"},
     "source": [SOURCE],
 }
+VARIANTS: dict[str, dict[str, Any]] = {
+    "lossy": {**GIVEN, **LOSSY},
+    "turned": {**GIVEN, "fault": [TURNED]},
+    "closed": CLOSED,
+}
 
 
-def test_ranks_compute_the_same_rupture(on_ranks: Callable[..., str], tmp_path: Path) -> None:
-    """Bit for bit: one rank has the fault, and others have stresses beside it."""
-    case = {"solver": "earthquake", **GIVEN, **LOSSY}
-    case["run"] = {**GIVEN["run"], "checkpoint": {"steps": 20}}
-    run_cases(on_ranks, 2, {"halves": case}, tmp_path)
-    run_cases(on_ranks, 3, {"thirds": case}, tmp_path)
-    expected = gs.run(EarthquakeCase(**{**GIVEN, **LOSSY}), folder=tmp_path / "one", quiet=True)
-    assert float(expected.fault.peak_rate.max()) > 0.1
-    for name in ("halves", "thirds"):
-        found = Result(tmp_path / name)
+@pytest.fixture(scope="module")
+def on_one_rank(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
+    @cache
+    def run(variant: str) -> Result:
+        case = EarthquakeCase(**VARIANTS[variant])
+        found = gs.run(case, folder=tmp_path_factory.mktemp(variant), quiet=True)
+        assert float(found.fault.peak_rate.max()) > 0.1
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("variant", "processes"),
+    [
+        ("lossy", [2, 2, 2]),
+        ("turned", [2, 2, 1]),
+        ("closed", [3, 1, 1]),
+        *long_variants(
+            [
+                ("lossy", [1, 2, 1]),
+                ("lossy", [1, 1, 3]),
+                ("lossy", [5, 1, 1]),
+                ("lossy", [3, 1, 2]),
+                ("lossy", [7, 1, 1]),
+                ("turned", [1, 3, 2]),
+                ("closed", [2, 1, 2]),
+            ]
+        ),
+    ],
+)
+def test_ranks_compute_the_same_rupture(
+    variant: str,
+    processes: list[int],
+    on_ranks: Callable[..., str],
+    on_one_rank: Callable[[str], Result],
+    tmp_path: Path,
+) -> None:
+    """Bit for bit, wherever ends of blocks cut the fault."""
+    given = VARIANTS[variant]
+    run = {**given["run"], "processes": processes}
+    case = {"solver": "earthquake", **given, "run": run}
+    run_cases(on_ranks, int(np.prod(processes)), {"found": case}, tmp_path)
+    found, expected = Result(tmp_path / "found"), on_one_rank(variant)
+    assert found.summary["ranks"]["processes"] == processes
+    for field, values in expected.fault.items():
+        assert np.array_equal(found.fault[field], values, equal_nan=True), field
+    if given["receiver"]:
         assert np.array_equal(found.seismograms, expected.seismograms)
-        for field, values in expected.fault.items():
-            assert np.array_equal(found.fault[field], values, equal_nan=True), field
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", [2, 3, 4, 8])
 def test_ends_of_blocks_are_moved_off_a_fault(ranks: int) -> None:
-    """And the grid is divided along its normal alone if other ends would cut it."""
+    """Along its normal."""
     setup = prepare(EarthquakeCase(**GIVEN))
     ends = decompose_grid(setup, ranks).edges[1]
     place = setup.faults[0].plane.first[1]
-    assert len(ends) == ranks + 1
     assert all(end <= place - 2 or end >= place + 3 for end in ends)
 
 
-def test_blocks_that_cut_a_fault_are_refused() -> None:
-    setup = prepare(EarthquakeCase(**{**GIVEN, "run": {"processes": [2, 1, 1]}}))
-    with pytest.raises(InputError, match="a fault normal to y is cut along x by the blocks"):
-        decomposed(setup, 2)
+def test_thin_blocks_at_a_fault_are_refused() -> None:
+    setup = prepare(EarthquakeCase(**{**GIVEN, "run": {"processes": [1, 17, 1]}}))
+    with pytest.raises(InputError, match="a fault normal to y lies at an end of a block"):
+        decomposed(setup, 17)
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_windows_of_ranks_have_each_point_once_and_their_margins(is_closed: bool) -> None:
+    """The values in margins are those of the points beside the own ones; 0 beyond the ends."""
+    grid = Grid((12, 9, 10), (1.0, 1.0, 1.0))
+    first, cells = ((0, 4, 0), (12, 7)) if is_closed else ((2, 4, 0), (8, 7))
+    plane = FaultPlane(grid, 1, first, cells, is_closed, at_surface=True)
+    table = np.random.default_rng(5).uniform(1, 2, plane.shape)
+    times = np.zeros(plane.shape)
+    parts = [Part(grid, (x, 0, z), (4, 9, 5)) for x in (0, 4, 8) for z in (0, 5)]
+    for window in filter(None, (FaultWindow.of(plane, part) for part in parts)):
+        here, there = window.own_box
+        times[there] += 1
+        values = window.cut(table)
+        assert np.array_equal(values[here], table[there])
+        k, i = np.indices(window.shape)
+        row = k + window.first[0] - window.margin[0]
+        column = i + window.first[1] - window.margin[1]
+        column = column % plane.shape[1] if is_closed else column
+        known = (row >= 0) & (row < plane.shape[0]) & (column >= 0) & (column < plane.shape[1])
+        assert np.array_equal(values[known], table[row[known], column[known]])
+        assert not values[~known].any()
+    assert (times == 1).all()

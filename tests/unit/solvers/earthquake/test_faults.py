@@ -163,6 +163,22 @@ def test_a_rupture_spreads_from_its_nucleation(result: Any) -> None:
     assert np.abs(result.seismograms).max() > 0
 
 
+def test_a_fault_recovers_its_strength(result: Any, ruptured: Callable[..., Any]) -> None:
+    """Where it has stopped, slip counts from 0 again, and it may bear more than when it slips."""
+    friction = {**FAULT["friction"], "healing_speed": "1 mm/s"}
+    healed = ruptured(fault=[{**FAULT, "friction": friction}]).fault
+    rate, state = np.hypot(healed.rate_strike, healed.rate_updip), healed.state.values
+    stopped = (healed.peak_rate.values > 0.5) & (rate.values == 0) & (state == 0)
+    assert stopped.sum() > 10 and (state[rate.values > 0.1] > 0).all()
+    path = np.hypot(healed.slip_strike, healed.slip_updip).values
+    assert path[stopped].min() > 0.01
+    assert result.fault.state.values[stopped].min() > 0.01  # without healing
+    shear = np.hypot(healed.shear_strike, healed.shear_updip).values
+    strength = [mu * healed.normal_stress.values for mu in (0.525, 0.677)]
+    assert (shear > 1.02 * strength[0])[stopped].any()
+    assert (shear < 1.02 * strength[1])[stopped].all()
+
+
 def test_a_locked_fault_changes_nothing(ruptured: Callable[..., Any]) -> None:
     """Its jumps are exactly 0, and the grid holds the means of both sides."""
     with_fault, without = (ruptured(fault=fault, source=[SOURCE]) for fault in ([LOCKED], []))
@@ -228,10 +244,32 @@ def test_the_state_of_a_rupture_is_all_that_it_depends_on() -> None:
         assert np.array_equal(second.state()[name].array, array.array), name
 
 
-def test_waves_of_a_fault_may_grow() -> None:
-    """After the last source; a fault breaks as long as it likes."""
-    case = build(source=[SOURCE])
-    assert Earthquake(prepare(case), open_backend("cpu")).sources_end == np.inf
+def test_waves_of_a_fault_have_the_energy_that_it_releases() -> None:
+    """Some of it is that of deformation; both are known with the density alone."""
+    found = Earthquake(prepare(build()), open_backend("cpu"))
+    assert found.sources_end == -np.inf and found.supplied_energy() == 0
+    shares = []
+    for _ in range(6):
+        for _ in range(8):
+            found.step()
+        found.enqueue_finite_check()
+        shares.append(found.energy() / found.supplied_energy())
+    assert min(shares) > 0.1 and max(shares) < 1
+
+
+def test_a_state_that_is_advanced_far_is_named(ruptured: Callable[..., Any]) -> None:
+    """Before the run and after it."""
+    friction = {**TPV104, "length": 0.01}
+    nucleation = {"kind": "stress", "shear": 45e6, "radius": 300, "duration": 0.05}
+    fault = {**FAULT, "patch": [], "law": "fast-weakening", "friction": friction}
+    fault |= {"initial_rate": 1e-16, "nucleation": nucleation}
+    found = ruptured(fault=[fault])
+    (before,), (after,) = (
+        [t for t in given["warnings"] if "length = 0.01 m" in t]
+        for given in (found.summary["case"], found.summary)
+    )
+    assert "makes the state of friction inaccurate; set time.step" in before
+    assert "where the state of friction is inaccurate; set time.step to at most" in after
 
 
 @pytest.mark.parametrize(
@@ -274,6 +312,12 @@ def test_a_fault_in_water_is_refused() -> None:
 def test_a_case_needs_a_source_or_a_fault() -> None:
     with pytest.raises(CaseError, match="add a source or a fault"):
         build(fault=[])
+
+
+@pytest.mark.parametrize("viscosity", [-0.1, 0.6])
+def test_a_viscosity_that_is_unstable_is_refused(viscosity: float) -> None:
+    with pytest.raises(CaseError, match=r"fault\[0\].viscosity"):
+        build(fault=[{**FAULT, "viscosity": viscosity}])
 
 
 def test_a_fault_outside_the_region_is_refused() -> None:

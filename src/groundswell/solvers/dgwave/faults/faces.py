@@ -16,6 +16,7 @@ from groundswell.meshes.octree_faces import FaceKind, find_faces
 FOOTWALL, HANGING_WALL = 0, 1
 WALLS = 2
 ROUNDING = 1e-6  # of edges
+NAMES_OF_AXES = ("x", "y", "depth")
 # Which side of a plane normal to x or y is the hanging wall: it lies to the right of the strike,
 # along +y or +x.
 HANGING_IS_HIGH = (True, False)
@@ -96,8 +97,9 @@ def faces_on_plane(forest: Forest, plane: Plane, name: str) -> FaultFaces:
     hanging = (found.kinds[:, face] != FaceKind.SAME).sum()
     if hanging:
         raise InputError(
-            f"{name}: {counted(int(hanging), 'element')} at the fault have neighbours of another "
-            "size; refine both sides alike, or move the fault away from where elements are halved"
+            f"fault {name}: {counted(int(hanging), 'element')} at the fault have neighbours of "
+            "another size; refine both sides alike, or move the fault away from where elements are "
+            "halved"
         )
     above = found.neighbours[:, face, 0]
     walls = (below, above) if HANGING_IS_HIGH[plane.axis] else (above, below)
@@ -119,13 +121,18 @@ def _is_inside(lower: Floats, upper: Floats, plane: Plane) -> Mask:
 
 
 def _nowhere(forest: Forest, plane: Plane, name: str) -> str:
-    axis = "xyz"[plane.axis]
+    axis = NAMES_OF_AXES[plane.axis]
     places = np.unique(np.stack(forest.boxes())[..., plane.axis])
     nearest = np.sort(places[np.argsort(np.abs(places - plane.at))[:2]])
     if np.abs(places - plane.at).min() > ROUNDING * np.ptp(places):
-        shown = " and ".join(f"{value:g}" for value in nearest)
-        return f"{name}: {axis} = {plane.at:g} m is not between elements; they end at {shown} m"
-    return f"{name}: no elements lie at {axis} = {plane.at:g} m within the ends of the plane"
+        shown = " or ".join(f"{value:g}" for value in nearest)
+        return (
+            f"fault {name}: {axis} = {plane.at:g} m is not between elements; move it to {shown} m"
+        )
+    return (
+        f"fault {name}: no elements lie on both sides of {axis} = {plane.at:g} m within the ends "
+        "of the plane; move it"
+    )
 
 
 def _require_edges(lower: Floats, upper: Floats, plane: Plane, name: str) -> None:
@@ -136,6 +143,6 @@ def _require_edges(lower: Floats, upper: Floats, plane: Plane, name: str) -> Non
         for end, found in ((plane.low[n], low), (plane.high[n], high)):
             if abs(end - found) > ROUNDING * edge:
                 raise InputError(
-                    f"{name}: an end at {'xyz'[axis]} = {end:g} m is not between elements; the "
-                    f"nearest faces end at {found:g} m"
+                    f"fault {name}: its end at {NAMES_OF_AXES[axis]} = {end:g} m is not between "
+                    f"elements; move it to {found:g} m"
                 )

@@ -64,7 +64,14 @@ class Fault:
             np.choose(soft, [getattr(rock, name) for rock in self.walls]) for name in ("vp", "vs")
         )
         poisson = (vp**2 - 2 * vs**2) / (2 * (vp**2 - vs**2))
-        return FaultEstimates(self.points, self.conditions, mu.min(axis=0), poisson)
+        rock = mu.min(axis=0), poisson, self.damping
+        return FaultEstimates(self.points, self.conditions, *rock)
+
+    @property
+    def damping(self) -> Floats:
+        """Shear stress by which slip is slowed over its rate, (points,), Pa s/m."""
+        _, foot, _, hanging = self.impedances
+        return np.asarray(foot * hanging / (foot + hanging))
 
     @property
     def tables(self) -> FaultTables:
@@ -107,13 +114,19 @@ class Faults:
         return {fault.name: fault.points for fault in self.faults}
 
     @property
-    def loads(self) -> dict[str, Floats]:
-        """Shear stress with the whole nucleation and without slip, at all points, Pa."""
-        given = [fault.conditions for fault in self.faults]
-        return {
-            "load_strike": np.concatenate([c.shear_strike + c.added_strike for c in given]),
-            "load_updip": np.concatenate([c.shear_updip + c.added_updip for c in given]),
-        }
+    def conditions(self) -> list[FaultConditions]:
+        """The conditions of each fault."""
+        return [fault.conditions for fault in self.faults]
+
+    @property
+    def areas(self) -> Floats:
+        """The areas that the points of all faults stand for, (points,), m^2."""
+        return self.all_points.area
+
+    @property
+    def least_inertia(self) -> float:
+        """The least energy of rock at the faults over its volume and squared velocity, kg/m^3."""
+        return min(float(rock.rho.min()) for fault in self.faults for rock in fault.walls) / 2
 
     @cached_property
     def all_points(self) -> FaultPoints:

@@ -243,8 +243,12 @@ KERNEL slide(ELEMENT_ARGUMENTS, FAULT_ARGUMENTS, const Stage* stages, const doub
     const double shear = sqrt(strike * strike + updip * updip);
     const double normal = load.normal - traction.normal;
     const FrictionPoint law = friction_at(friction, points, n);
-    const double state = slip[STATE * points + n];
-    const double rate = law.slip_rate(shear, normal, damping, state, time);
+    double& state = slip[STATE * points + n];
+    double rate = law.slip_rate(shear, normal, damping, state, time);
+    if (stage == 0 && law.heals(rate)) {
+      state = 0;
+      rate = law.slip_rate(shear, normal, damping, state, time);
+    }
     const double part = shear > 0 ? rate / shear : 0;
     const OnFault rates{0, part * strike, part * updip};
     traction.strike -= damping * rates.strike;

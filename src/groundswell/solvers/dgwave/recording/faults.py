@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from groundswell.arrays import DeviceArray, Floats
+import numpy as np
+
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Launch
-from groundswell.case.quantities import Quantity, as_values
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.seismology.faults.rupture import rupture_quantities
-from groundswell.seismology.formats.fault_maps import FIELDS, NAME, write_fault_map
+from groundswell.outputs.recording import Frame, PointSelection
+from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
+from groundswell.seismology.faults.stations import nearest_points
+from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.formats.fault_maps import FIELDS
+from groundswell.seismology.formats.fault_series import HISTORY
+from groundswell.seismology.recording.fault_results import FaultResults
+from groundswell.seismology.recording.fault_series import (
+    FaultPointSeries,
+    FaultRun,
+    RankValues,
+    SlipHistory,
+)
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.dgwave.fault_slip import RECORDED, VARIABLES, FaultSlip
+from groundswell.solvers.dgwave.fault_slip import RECORDED, SERIES_ROWS, VARIABLES, FaultSlip
+from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.faults.rank import RankFault
-from groundswell.solvers.dgwave.recording.fault_files import write_scec, write_source
-from groundswell.solvers.dgwave.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.solvers.dgwave.recording.rank import RankFields
 
 
@@ -23,25 +33,41 @@ class FaultRecords:
     """The faults of a run on one rank.
 
     Args:
-        slip: the rank's part of them.
+        faults: those of all ranks.
+        fault, slip: the rank's part of them.
 
     Attributes:
         series: their time series.
         launches: kernels that run at the beginning of a step.
         at_end: kernels that run at the end of a step.
-        findings: what the rupture has done, on rank 0 after `write`.
+        results: what is written of them, and what they have done.
     """
 
-    def __init__(self, rank: RankFields, fault: RankFault, slip: FaultSlip) -> None:
-        self._rank, self._fault, self._slip = rank, fault, slip
-        self.findings: list[Quantity] = []
-        output = rank.setup.case.output
-        points, rupture = output.fault_points, output.rupture
-        self._points = FaultPointSeries(rank, fault, slip, points) if points else None
-        self._history = SlipHistory(rank, fault, slip, rupture) if rupture else None
-        self.series = [each for each in (self._points, self._history) if each]
-        self.launches: list[Launch] = self._history.launches if self._history else []
-        self.at_end: list[Launch] = self._points.launches if self._points else []
+    def __init__(self, rank: RankFields, faults: Faults, fault: RankFault, slip: FaultSlip) -> None:
+        self._rank, self._faults, self._fault, self._slip = rank, faults, fault, slip
+        self._run, output = _run(rank, faults), rank.setup.case.output
+        points = self._point_series(output.fault_points) if output.fault_points else None
+        history = self._history(output.rupture) if output.rupture else None
+        self.results = FaultResults(self._run, points, history)
+        self.series = [each for each in (points, history) if each]
+        self.launches: list[Launch] = history.launches if history else []
+        self.at_end: list[Launch] = points.launches if points else []
+
+    def _point_series(self, section: FaultPointsOutput) -> FaultPointSeries:
+        """The series at points; their values are those at the beginning of a step."""
+        points = nearest_points(section, self._run.faults)
+        rows = [self._slip.recorded[row] for row in SERIES_ROWS]
+        values = RankValues(rows, _at_points(points, self._fault, len(rows)))
+        return FaultPointSeries(self._run, section, points, values)
+
+    def _history(self, section: RuptureOutput) -> SlipHistory:
+        """The slip of the faces of all faults."""
+        nodes = self._rank.setup.face_nodes
+        subfaults = self._faults.subfaults(nodes)
+        rows = [self._slip.slip[VARIABLES.index(name)] for name in HISTORY]
+        fields = [row.reshape(self._fault.count, nodes) for row in rows]
+        values = RankValues(fields, _mean_of_faces(subfaults, self._fault, len(fields)))
+        return SlipHistory(self._run, section, subfaults, values)
 
     def state(self) -> dict[str, DistributedArray]:
         """Slip, state of friction and records, for checkpoints."""
@@ -64,30 +90,63 @@ class FaultRecords:
         backend, comm, setup = self._rank.backend, self._rank.comm, self._rank.setup
         parts = {name: part for name, part in self._values().items() if name in FIELDS}
         whole = {name: part.gather(backend, comm) for name, part in parts.items()}
-        if not comm.first or setup.faults is None:
+        if not comm.first:
             return []
         values = {name: found.ravel() for name, found in whole.items() if found is not None}
-        values["mu"] = setup.faults.mu
-        self.findings = [
-            *rupture_quantities(setup.faults.named_points, values | setup.faults.loads)
-        ]
-        return [self._write_map(folder, values), *self._write_series(folder, values)]
+        values["mu"] = self._faults.mu
+        spacing = min(fault.spacing for fault in self._faults.faults)
+        size = f"{spacing * setup.degree:.6g} m, degree {setup.degree}"
+        header = {"problem": setup.case.title, "element_size": size}
+        return self.results.write(folder, values, self._faults.conditions, header)
 
-    def _write_map(self, folder: Path, values: Mapping[str, Floats]) -> Path:
-        setup = self._rank.setup
-        assert setup.faults is not None
-        attrs = event_attributes(setup.case, setup.geography, setup.survey)
-        magnitude = attrs["magnitude"] or as_values(self.findings)["magnitude"]
-        known = {**attrs, "magnitude": magnitude}
-        return write_fault_map(folder / NAME, setup.faults.named_points, values, known)
 
-    def _write_series(self, folder: Path, values: Mapping[str, Floats]) -> list[Path]:
-        """Write the files in formats other than NetCDF."""
-        found: list[Path] = []
-        if self._points and "scec" in self._points.formats:
-            found += write_scec(folder, self._rank.setup, self._points, values["rupture_time"])
-        if self._history:
-            path, quantity = write_source(folder, self._rank.setup, self._history, values)
-            self.findings += quantity
-            found += path
-        return found
+def _run(rank: RankFields, faults: Faults) -> FaultRun:
+    setup = rank.setup
+    return FaultRun(
+        rank.backend,
+        rank.comm,
+        rank.propagation.clock,
+        setup.time_axis,
+        faults.named_points,
+        setup.geography,
+        event_attributes(setup.case, setup.geography, setup.survey),
+    )
+
+
+def _at_points(points: Integers, fault: RankFault, fields: int) -> PointSelection:
+    """The points of which this rank has the footwall, from rows of values at its points.
+
+    Args:
+        points: those of all ranks, among the points of all faces.
+    """
+    nodes, owned = fault.nodes, fault.owned
+    face = np.full(fault.total, -1)
+    face[fault.numbers[owned]] = owned
+    own = face[points // max(nodes, 1)] if nodes else np.full(len(points), -1)
+    mine = np.flatnonzero(own >= 0)
+    cells = own[mine] * nodes + points[mine] % max(nodes, 1)
+    return PointSelection(
+        (len(points),),
+        (len(mine),),
+        (mine,),
+        Frame({}, {}),
+        np.tile(cells[None, :, None], (fields, 1, 1)),
+        taps=(1,),
+    )
+
+
+def _mean_of_faces(subfaults: Subfaults, fault: RankFault, fields: int) -> PointSelection:
+    """Means over the faces of which this rank has the footwall, from values (faces, nodes)."""
+    owned = fault.owned
+    numbers = fault.numbers[owned]
+    cells = np.column_stack([owned, np.zeros_like(owned)])
+    weights = subfaults.weights[numbers]
+    return PointSelection(
+        (fault.total,),
+        (len(owned),),
+        (numbers,),
+        Frame({}, {}),
+        np.tile(cells, (fields, 1, 1)),
+        taps=(1, weights.shape[1]),
+        weights=np.tile(weights, (fields, 1, 1)),
+    )

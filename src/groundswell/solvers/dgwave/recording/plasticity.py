@@ -27,11 +27,13 @@ class StrainRecords:
 
     Attributes:
         findings: its largest value and the volume that has yielded, on rank 0 after `write`.
+        warnings: none.
     """
 
     def __init__(self, rank: RankFields, yielding: Yielding) -> None:
         self._rank, self._yielding = rank, yielding
         self.findings: list[Quantity] = []
+        self.warnings: list[str] = []
 
     def write(self, folder: Path) -> list[Path]:
         """Write `plastic_strain.nc` if there is a surface; all ranks call it, rank 0 writes."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.case.fault import hypocentre_of
+from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
@@ -107,7 +108,8 @@ def _validate(setup: Setup) -> None:
     setup.geometry.require_inside(setup.survey)
     validation.require_shear_in_solids(setup.survey, setup.materials.elements)
     validation.require_fields(case.output, setup.fields, equations)
-    validation.require_faults(case.output, setup.faults)
+    named = setup.faults.named_points if setup.faults else {}
+    require_recordable(case.output.fault_points, case.output.rupture, named)
     validation.require_exact_traces(case)
     validation.require_dissipation(
         case.method.flux,

@@ -38,4 +38,6 @@ PROBLEMS = [
     "ruptures:tpv3",
     "yielding:shear_pulse",
     "yielding:dissipation",
+    "rupture_methods:tpv5",
+    "rupture_methods:tpv104",
 ]

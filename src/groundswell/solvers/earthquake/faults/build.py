@@ -8,17 +8,17 @@ from itertools import combinations
 import numpy as np
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.fault import FaultSection
 from groundswell.seismology.faults.build import conditions_of
 from groundswell.seismology.faults.planes import plane_points
 from groundswell.seismology.faults.points import FaultPoints
+from groundswell.solvers.earthquake.case import SplitNodeFault
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.faults.plane import FaultPlane, find_plane
 from groundswell.solvers.earthquake.faults.rock import FaultRock
 from groundswell.solvers.earthquake.ground import Ground
 
 
-def build_faults(sections: Sequence[FaultSection], ground: Ground) -> tuple[Fault, ...]:
+def build_faults(sections: Sequence[SplitNodeFault], ground: Ground) -> tuple[Fault, ...]:
     """The faults of a case.
 
     Raises:
@@ -30,14 +30,15 @@ def build_faults(sections: Sequence[FaultSection], ground: Ground) -> tuple[Faul
     return faults
 
 
-def _fault(section: FaultSection, ground: Ground) -> Fault:
+def _fault(section: SplitNodeFault, ground: Ground) -> Fault:
     grid, periodic, surface = ground.grid, ground.periodic, ground.free_surface
     plane = find_plane(section, grid, periodic=periodic, surface=surface)
     rock, points = FaultRock.read(section.name, plane, ground), _points(section, plane)
-    return Fault(section.name, plane, rock, points, conditions_of(section, points))
+    given = conditions_of(section, points)
+    return Fault(section.name, plane, rock, points, given, section.viscosity)
 
 
-def _points(section: FaultSection, plane: FaultPlane) -> FaultPoints:
+def _points(section: SplitNodeFault, plane: FaultPlane) -> FaultPoints:
     """The centres of a fault's cells."""
     assert section.plane is not None
     positions = plane.centres

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -12,6 +13,7 @@ from groundswell.arrays import Floats
 from groundswell.seismology.faults.conditions import FaultConditions
 from groundswell.seismology.faults.estimates import FaultEstimates
 from groundswell.seismology.faults.points import FaultPoints
+from groundswell.seismology.faults.subfaults import Subfaults
 from groundswell.solvers.earthquake.faults.plane import FaultPlane, Kind
 from groundswell.solvers.earthquake.faults.rock import FaultRock
 
@@ -26,6 +28,7 @@ class Fault:
         name: its name, for messages and files.
         points: the centres of its cells, row by row, at which outputs are.
         conditions: friction and stress there. Points between two cells have the mean of both.
+        viscosity: by which the stress on it depends on its rate, in time steps.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Fault:
     rock: FaultRock
     points: FaultPoints
     conditions: FaultConditions
+    viscosity: float = 0.0
 
     @property
     def spacing(self) -> float:
@@ -43,7 +47,18 @@ class Fault:
     @cached_property
     def estimates(self) -> FaultEstimates:
         """Strength and stress before the rupture."""
-        return FaultEstimates(self.points, self.conditions, *self.rock.at_centres)
+        rock = *self.rock.at_centres, np.sqrt(self.mu * self.density) / 2
+        return FaultEstimates(self.points, self.conditions, *rock)
+
+    @property
+    def mu(self) -> Floats:
+        """The shear modulus for the moment at the points, (points,), Pa."""
+        return self.rock.at_centres[0]
+
+    @property
+    def density(self) -> Floats:
+        """Of the rock at the points, (points,), kg/m^3."""
+        return self.rock.density_at_centres
 
     # --- tables of kernels/fault.h, (..., rows, columns) ------------------------------------------
 
@@ -89,12 +104,31 @@ class Fault:
     @property
     def rate(self) -> Floats:
         """The component of each kind of the jump of velocity before the run, (KINDS, ...), m/s."""
+        found = self._between(self._shear_share * self.conditions.initial_rate)
+        return np.stack([found[kind, kind] for kind in KINDS])
+
+    @property
+    def initial(self) -> dict[str, Floats]:
+        """What is recorded at the centres of cells, before the run, (rows, columns)."""
+        given, (along, down), sign = self.conditions, self._shear_share, self.plane.sign
+        found = {
+            "shear_strike": given.shear_strike,
+            "shear_updip": given.shear_updip,
+            "rate_strike": sign * along * given.initial_rate,
+            "rate_updip": -sign * down * given.initial_rate,
+            "peak_rate": given.initial_rate,
+            "normal_stress": given.normal_stress,
+            "state": given.state,
+        }
+        return {name: self._at_centres(values) for name, values in found.items()}
+
+    @property
+    def _shear_share(self) -> Floats:
+        """Cosines of the initial shear stress along the axes of the grid, (KINDS, cells)."""
         given, sign = self.conditions, self.plane.sign
         shear = np.stack([sign * given.shear_strike, -sign * given.shear_updip])
         whole = np.hypot(*shear)
-        share = np.divide(shear, whole, out=np.zeros_like(shear), where=whole > 0)
-        found = self._between(share * given.initial_rate)
-        return np.stack([found[kind, kind] for kind in KINDS])
+        return np.divide(shear, whole, out=np.zeros_like(shear), where=whole > 0)
 
     def _at_centres(self, values: Floats) -> Floats:
         """Values (..., cells) in tables of all cells, 0 beyond the last ones."""
@@ -115,3 +149,12 @@ class Fault:
             sums, number = (each + np.roll(each, 1, axis) for each in (cells, counts))
             found[kind][:, slips] = sums[:, slips] / number[slips]
         return found
+
+
+def subfaults_of(faults: Sequence[Fault]) -> Subfaults:
+    """The cells of all faults as subfaults."""
+    points = FaultPoints.concatenate([fault.points for fault in faults])
+    mu, density = (
+        np.concatenate([getattr(fault, name) for fault in faults]) for name in ("mu", "density")
+    )
+    return Subfaults.of(points, mu, density, nodes=1)

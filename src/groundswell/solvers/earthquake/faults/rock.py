@@ -130,6 +130,11 @@ class FaultRock:
         return np.asarray(modulus)
 
     @property
+    def density_at_centres(self) -> Floats:
+        """Density at the centres of cells that slip, (cells,), kg/m^3."""
+        return self.rho[1:, REACH, 1:][self.plane.slips(Kind.CENTRE)]
+
+    @property
     def at_centres(self) -> tuple[Floats, Floats]:
         """Shear modulus, Pa, and Poisson's ratio at the centres of cells that slip, (cells,)."""
         inside = self.plane.slips(Kind.CENTRE)

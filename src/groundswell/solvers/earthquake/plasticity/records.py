@@ -26,6 +26,7 @@ class StrainRecords:
 
     Attributes:
         findings: its largest value and where it is above 0, on rank 0 after `write`.
+        warnings: none.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class StrainRecords:
         self._strain, self._points, self._backend = strain, points, backend
         self._comm, self._part = comm, part
         self.findings: list[Quantity] = []
+        self.warnings: list[str] = []
 
     def write(self, folder: Path, attrs: Mapping[str, object]) -> list[Path]:
         """Write `plastic_strain.nc`; all ranks call it, rank 0 writes.

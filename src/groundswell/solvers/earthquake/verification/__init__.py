@@ -26,4 +26,5 @@ PROBLEMS = [
     "absorption:long_waves",
     "absorption:static_offset",
     "absorption:long_run",
+    "ruptures:tpv3",
 ]

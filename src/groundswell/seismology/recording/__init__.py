@@ -1,0 +1,1 @@
+"""Recorders of faults, which solvers share."""

@@ -1,0 +1,135 @@
+"""Ruptures by discontinuous Galerkin and by split nodes on a staggered grid.
+
+Both solvers run the same problem. That of finite differences is found through the registry, like
+the solver of a case file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell import registry
+from groundswell.arrays import Floats
+from groundswell.backends import Backend
+from groundswell.seismology.problems.ruptures import (
+    START_OF_TPV5,
+    START_OF_TPV104,
+    TPV5,
+    TPV104,
+    Rupture,
+)
+from groundswell.simulation.result import Result
+from groundswell.simulation.temporary import run_built
+from groundswell.verify import Check
+
+if TYPE_CHECKING:
+    import xarray
+
+WINDOW = 0.2  # s, of the mean slip rates that are compared
+ONSET = 0.05  # m of slip from which on they are; rupture times are compared separately
+ENOUGH = 0.99  # of the area that one of both breaks
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The meshes of a comparison, and the limits of the differences.
+
+    Args:
+        element, degree: edge of elements, m, and their degree.
+        cell: edge of cells, m.
+        time: root mean square of differences of the rupture time, s.
+        rate: that of slip rates at stations over their own.
+    """
+
+    element: float
+    degree: int
+    cell: float
+    time: float
+    rate: float
+
+
+# Edges divide those of the nucleation of TPV5, 1.5 km from its middle.
+QUICK = Resolution(500.0, 2, 250.0, 0.15, 0.3)
+ON_CPU = Resolution(500.0, 3, 150.0, 0.06, 0.15)
+ON_GPU = Resolution(300.0, 4, 50.0, 0.03, 0.05)
+
+
+def tpv5(backend: Backend, full: bool) -> Iterator[Check]:
+    """Slip weakening, with other stress in two more squares; the start unless `full`."""
+    yield from _compare(TPV5 if full else START_OF_TPV5, _resolution(backend, full), backend)
+
+
+def tpv104(backend: Backend, full: bool) -> Iterator[Check]:
+    """Rate and state with fast velocity weakening; the start unless `full`."""
+    problem = TPV104 if full else START_OF_TPV104
+    yield from _compare(problem, _resolution(backend, full), backend)
+
+
+def _resolution(backend: Backend, full: bool) -> Resolution:
+    if not full:
+        return QUICK
+    return ON_CPU if backend.on_host else ON_GPU
+
+
+def _compare(problem: Rupture, mesh: Resolution, backend: Backend) -> Iterator[Check]:
+    """Differences of rupture times, the area that has broken, and slip rates at stations."""
+    elements = _run("dgwave", problem, mesh.element, backend, degree=mesh.degree)
+    cells = _run("earthquake", problem, mesh.cell, backend)
+    note = f"elements of {mesh.element:g} m, degree {mesh.degree}; cells of {mesh.cell:g} m"
+    times, both = _rupture_times(elements.fault, cells.fault)
+    name = f"{problem.name} by two methods"
+    yield Check.at_least(f"{name}: area that both break", both, ENOUGH * _target(problem), "", note)
+    yield Check.at_most(f"{name}: RMS of the rupture time", times, mesh.time, "s", note)
+    rates = max(_rates(elements.fault_points, cells.fault_points))
+    yield Check.at_most(f"{name}: slip rates at stations", rates, mesh.rate, "", note)
+
+
+def _target(problem: Rupture) -> float:
+    """The part of the broken area that both should break: waves may have broken less of it."""
+    return 1.0 if problem.duration > 4 else 0.85
+
+
+def _run(
+    solver: str, problem: Rupture, edge: float, backend: Backend, degree: int | None = None
+) -> Result:
+    method = {"method": {"degree": degree}} if degree else {}
+    given = problem.sections(edge, at_centres=degree is None)
+    run = {"precision": "single", "backend": backend.name}
+    case = registry.find(solver).load("case")(**given, **method, run=run)
+    return run_built(case)
+
+
+def _rupture_times(elements: xarray.Dataset, cells: xarray.Dataset) -> tuple[float, float]:
+    """RMS of the differences where both have broken, s, and this area over that of either."""
+    from scipy.interpolate import RegularGridInterpolator  # takes long to import
+
+    axes = [np.unique(cells[name].values.round(6)) for name in ("down_dip", "along_strike")]
+    table = cells.rupture_time.values.reshape(*map(len, axes))
+    at = [elements[name].values.clip(axis[0], axis[-1]) for name, axis in
+          zip(("down_dip", "along_strike"), axes, strict=True)]  # fmt: skip
+    other = RegularGridInterpolator(axes, table)(np.column_stack(at))
+    own, area = elements.rupture_time.values, elements.area.values
+    both, either = np.isfinite(own) & np.isfinite(other), np.isfinite(own) | np.isfinite(other)
+    squares = np.sum(((own - other) ** 2 * area)[both]) / area[both].sum()
+    return float(np.sqrt(squares)), float(area[both].sum() / area[either].sum())
+
+
+def _rates(elements: xarray.Dataset, cells: xarray.Dataset) -> Iterator[float]:
+    """Yield for each station the differences of mean slip rates in WINDOW over the rates."""
+    for n in range(elements.sizes["point"]):
+        one, other = (_means(series.isel(point=n)) for series in (elements, cells))
+        count = min(len(one), len(other))
+        difference = one[:count] - other[:count]
+        yield float(np.linalg.norm(difference) / np.linalg.norm(other[:count]))
+
+
+def _means(point: xarray.Dataset) -> Floats:
+    """Mean slip rates along strike in intervals of WINDOW, from the onset of slip on, m/s."""
+    time, slip = point.time.values, point.slip_strike.values
+    first = int((np.abs(slip) > ONSET).argmax())
+    ends = np.arange(time[first], time[-1], WINDOW)
+    return np.asarray(np.diff(np.interp(ends, time, slip)) / WINDOW)
