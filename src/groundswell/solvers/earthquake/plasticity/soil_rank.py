@@ -292,6 +292,8 @@ def soil_source(setup: Setup, part: Part, materials: Materials) -> Source:
         "SHEAR_REACH": SHEAR_REACH,
         "ELEMENTS": soil.surfaces,
         "CURVES": len(soil.elements),
+        "SHARED_X": setup.ground.periodic or nx < setup.grid.cells[0],
+        "SHARED_Y": setup.ground.periodic or ny < setup.grid.cells[1],
     }
     parameters = {
         **layout.parameters(),
