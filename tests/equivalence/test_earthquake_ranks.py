@@ -72,3 +72,6 @@ def test_there_is_something_to_compare(ran: Ran, variant: Variant) -> None:
     if variant.sea and variant.top == "free-surface":  # the surface of the sea moves up and down
         still[:, :2] = np.array(variant.places)[:, 2:] == 0
     assert np.array_equal(np.abs(series).max(axis=2) > 0, ~still)
+    if variant.yields:
+        strain = np.frombuffer(values["plastic_strain.nc:plastic_strain"], dtype)
+        assert 0.05 < np.mean(strain > 0) < 0.9

@@ -140,6 +140,18 @@ MISTAKES = {
         "REAL(2.02) * SHEAR_REACH * HZ * pull",
         "energy:conservation",
     ),
+    "rock that yields where four shear stresses have a mean 1 % larger": (
+        "plasticity.h",
+        "quarter = REAL(0.25)",
+        "quarter = REAL(0.2525)",
+        "yielding:shear_pulse",
+    ),
+    "a normal stress that grows where rock yields": (
+        "plasticity.h",
+        "yy[c] = own != 0 ? FMA(-own,",
+        "yy[c] = own != 0 ? FMA(own,",
+        "yielding:dissipation",
+    ),
     "layers that forget the free surface": (
         "surface.h",
         "if (LAYERS_X > 0 &&",

@@ -45,6 +45,15 @@ RECEIVERS = [
     *[(0, 0, 0), (0, 2100, 0), (7000, 2100, 1200), (2200, 500, 500), (2300, 1000, 1000)],
     *[(4805, 505, 5), (7000, 0, 800), (20, 1400, 600), (2210, 505, 210), (3490, 995, 240)],
 ]
+# Weaker along x, so that the strength has classes; the sources make a part of it yield.
+YIELDING = {
+    "model": "drucker-prager",
+    "cohesion": "5e3 + 0.5 * x + where(vs > 1000, 1e5, 0)",
+    "friction_angle": 3.0,
+    "relaxation_time": 0.02,
+    "stress": {"ratio": 0.95},
+    "fluid_pressure": "hydrostatic",
+}
 INTERIOR_RECEIVER = (1800, 1300, 300)
 
 
@@ -58,6 +67,7 @@ class Variant:
     single_receiver: bool = False  # inside a block, so that only maps read across sides
     sea: bool = False
     compact: bool = False  # memory variables in 16 bits, materials in a table
+    yields: bool = False
     soil: bool = False  # soft soil that yields in the uppermost rows
 
     @property
@@ -69,9 +79,12 @@ class Variant:
             {"name": f"R{n}", "x": x, "y": y, "depth": z} for n, (x, y, z) in enumerate(self.places)
         ]
         storage = {"memory": "half", "materials": "classes"} if self.compact else {}
-        soil = {"plasticity": SOIL} if self.soil else {}
+        rock = {"plasticity": YIELDING} if self.yields else {}
+        strain = ["plastic_strain"] * self.yields
+        rock |= {"plasticity": SOIL} if self.soil else {}
         return {
             "solver": "earthquake",
+            **rock,
             "title": "ranks",
             "grid": {"size": [100.0 * n for n in REGION], "spacing": 100.0},
             "time": {"duration": 0.4, "step": 0.01},
@@ -83,11 +96,10 @@ class Variant:
             "output": {
                 "seismograms": {"interval": 0.02},
                 "surface": {"interval": 0.05, "stride": 2},
-                "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz"]},
+                "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz", *strain]},
                 "shaking_map": True,
             },
             "run": {"precision": self.precision, **storage, **run},
-            **soil,
         }
 
 
@@ -109,6 +121,7 @@ class ParallelRun:
         words += (
             ["sea"] * variant.sea
             + ["compact"] * variant.compact
+            + ["yields"] * variant.yields
             + ["soil"] * variant.soil
             + ["after"] * (not self.overlap)
             + ["few"] * variant.single_receiver
@@ -135,6 +148,7 @@ PARALLEL_RUNS = [
     ParallelRun(2, replace(DEEP_SPONGE, sea=True, compact=True), (2, 1, 1), "peer", True),
     ParallelRun(4, replace(ROCK, soil=True), (2, 2, 1), "mpi", False),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
+    ParallelRun(4, replace(PERIODIC, yields=True), (2, 2, 1), "mpi", True),
 ]
 MORE_PARALLEL_RUNS = [
     ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
@@ -161,6 +175,11 @@ MORE_PARALLEL_RUNS = [
     ParallelRun(4, PERIODIC, (2, 2, 1), "peer", False),
     ParallelRun(4, DEEP_SPONGE, (1, 4, 1), "mpi-thread", True),
     ParallelRun(4, replace(DEEP_SPONGE, single_receiver=True), (1, 1, 4), "mpi", False),
+    ParallelRun(2, replace(DEEP, yields=True, sea=True), (1, 1, 2), "peer", True),
+    ParallelRun(3, replace(ROCK, yields=True, compact=True), (3, 1, 1), "mpi", False),
+    ParallelRun(4, replace(ROCK, yields=True, compact=True), (1, 2, 2), "peer", True),
+    ParallelRun(6, replace(SPONGE, yields=True), (3, 2, 1), "peer", True),
+    ParallelRun(8, replace(PERIODIC, yields=True), (2, 2, 2), "mpi-thread", True),
     # Blocks of three rows.
     ParallelRun(6, replace(DEEP_PERIODIC, single_receiver=True), (1, 1, 6), "mpi", False),
     ParallelRun(6, DEEP_PERIODIC, None, "auto", True),

@@ -18,6 +18,7 @@ from groundswell.seismology.plasticity.drucker_prager import (
 
 NEAR = 0.98  # shear stress over strength of rock that nearly yields
 _BEYOND = 1 + 1e-6  # beyond rounding
+_ROUNDING = 1e-12  # of the deviator, over the mean stress
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,8 @@ class RockState:
         strength = np.asarray(self.strength.yield_strength(mean + self.fluid_pressure))
         with np.errstate(divide="ignore", invalid="ignore"):
             load = tau / strength
-        return np.where(np.broadcast_to(tau, load.shape) == 0, 0.0, load)
+        is_rounding = tau <= _ROUNDING * np.abs(mean)
+        return np.where(np.broadcast_to(is_rounding, load.shape), 0.0, load)
 
 
 @dataclass

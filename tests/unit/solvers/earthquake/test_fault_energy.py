@@ -21,7 +21,7 @@ from groundswell.solvers.earthquake.verification.energy import (
     SPACING,
     SPEEDS,
     RandomBox,
-    _push,
+    push,
     step_through,
 )
 from groundswell.time_integration.step_limits import staggered_leapfrog
@@ -60,7 +60,7 @@ class SlippingBox:
         case = box.case(step).model_copy(update={"fault": (self._section(box),)})
         found = sim.build(case, open_backend("cpu"), closed=True)
         box.fill(found)
-        _push(found)
+        push(found)
         (fault,) = found.setup.faults
         fault = replace(fault, rock=rock_of(box, fault.plane))
         slip = FaultSlip(found.setup, fault, found.backend, found.part)

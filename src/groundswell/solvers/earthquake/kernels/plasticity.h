@@ -12,26 +12,21 @@
 //
 // At a fault that breaks by itself, fields hold the means of the two sides. The rock yields by these
 // means, and the jumps across the fault stay as they are.
+//
+// On a GPU, the update of stresses keeps the largest magnitude of each tile. Where it is so small
+// that no cell can yield, the search reads no stress: |s| <= M bounds sqrt(J2) by sqrt(13/3) M.
+//
+// plasticity/rank.py sets the sizes of blocks of threads: of BLOCK_TILES tiles in BLOCK_ROWS rows, a
+// warp each, and BLOCK_PLANES planes, or of BLOCK_WARPS warps, each of which reads the flags of
+// WARP_TILES tiles at once.
 #pragma once
 #include "box.h"
 #include "materials.h"
 #include "seismology/kernels/drucker_prager.h"
-
-// plasticity/rank.py sets TILE, cells of a tile, and the sizes of a block of threads: COLUMN_ROWS of
-// cells, a warp each, with COLUMN_PLANES through which a warp walks; BLOCK_WARPS warps, each of which
-// reads the flags of WARP_TILES tiles at once.
-
-// Tiles of a row; tile 0 has the ghost before cell 0.
-#define TILES ((NX + TILE - 1) / TILE + 1)
+#include "tiles.h"
 
 typedef unsigned char Flag;
 typedef unsigned int Mask;  // a bit for each cell of a tile
-
-INLINE int first_of(int t) { return TILE * (t - 1); }
-// There is also one row before row 0, and one plane before plane 0.
-INLINE index_t tile_at(int t, int j, int k) {
-  return (static_cast<index_t>(k + 1) * (NY + 1) + (j + 1)) * TILES + t;
-}
 
 // --- the yield condition --------------------------------------------------------------------------
 
@@ -113,12 +108,15 @@ INLINE Loss loss_of(const Around& a, const Sums& above, const real* RESTRICT ini
 //   lost: the part of the deviator that each cell loses; 0 in tiles without a flag
 //   strain: accumulated plastic strain
 //   flags, may_yield: of tiles; whether a cell yields, and a bit for each cell that can
+//   peaks, limits: of tiles; largest magnitude of a stress, and the one below which no cell yields
 struct Search {
   Stresses s;
   Modulus compliance;
   Rock rock;
   const real* initial;
   const Mask* may_yield;
+  const Peak* peaks;
+  const float* limits;
   real *lost, *strain;
   Flag* flags;
 
@@ -131,25 +129,83 @@ struct Search {
   }
 };
 
+// Tiles, rows and planes from the first up to the ends.
+struct TileBox {
+  int t, j, k, end_t, end_j, end_k;
+};
+
+INLINE int least(int a, int b) { return a < b ? a : b; }
+// The part of a box for a block of threads.
+INLINE TileBox block_of(const TileBox& box, index_t e) {
+  const int across = (box.end_t - box.t + BLOCK_TILES - 1) / BLOCK_TILES,
+            rows = (box.end_j - box.j + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  const int t = box.t + static_cast<int>(e % across) * BLOCK_TILES,
+            j = box.j + static_cast<int>(e / across % rows) * BLOCK_ROWS,
+            k = box.k + static_cast<int>(e / across / rows) * BLOCK_PLANES;
+  return {t,
+          j,
+          k,
+          least(t + BLOCK_TILES, box.end_t),
+          least(j + BLOCK_ROWS, box.end_j),
+          least(k + BLOCK_PLANES, box.end_k)};
+}
+
 #ifdef __CUDACC__
 
-// A warp walks through the planes of a column of tiles. It loads the stresses of the next plane
-// before it needs them, and keeps the sums that the plane shares with the one above.
-INLINE void search_column(const Search& all, int t, int j, int k, int last_k) {
+INLINE float larger(float a, Peak b) { return fmaxf(a, float_of(b)); }
+
+// Whether a cell of a tile may yield, or has yielded. Shear stresses around it are also in the next
+// tile, row and plane.
+INLINE bool must_search(const Search& all, int t, int j, int k) {
+  if (all.flags[tile_at(t, j, k)]) return true;
+#if PEAKS
+  float peak = 0;
+  for (int m = 0; m < 4; ++m) {
+    const Peak* const at = all.peaks + peak_at(t, j + m % 2, k + m / 2);
+    peak = larger(larger(peak, at[0]), at[1]);
+  }
+  return !(peak < all.limits[tile_at(t, j, k)]);
+#else
+  return true;
+#endif
+}
+
+// Planes are those of a lane each.
+INLINE Mask planes_to_search(const Search& all, int t, int j, int k, int end_k) {
+  const int own = k + threadIdx.x % TILE;
+  return __ballot_sync(~0u, own < end_k && must_search(all, t, j, own));
+}
+
+// What a warp reads of a tile before it works on it.
+struct Ahead {
+  Around stresses;
+  Mask may;
+  Flag flag;
+};
+
+INLINE Ahead look_ahead(const Search& all, index_t c, index_t tile, bool inside) {
+  return {inside ? around(all.s, c) : Around{}, all.may_yield[tile], all.flags[tile]};
+}
+
+// A warp walks through the planes of a column of tiles. It loads what it needs of the next plane
+// before it works on this one.
+INLINE void search_column(const Search& all, int t, int j, int k, int end_k) {
   const int lane = threadIdx.x % TILE, i = first_of(t) + lane;
   const bool inside = i >= -1 && i < NX;
+  Mask planes = planes_to_search(all, t, j, k, end_k);
+  if (!planes) return;
+  const int skipped = __ffs(static_cast<int>(planes)) - 1;
+  k += skipped, planes >>= skipped;
   index_t c = cell_at(i, j, k), tile = tile_at(t, j, k);
-  Around next = inside ? around(all.s, c) : Around{};
+  Ahead next = look_ahead(all, c, tile, inside);
   Sums above = inside ? sums_above(all.s, c) : Sums{};
-  for (; k < last_k; ++k, c += STEP_Z, tile += static_cast<index_t>(NY + 1) * TILES) {
-    const Around now = next;
-    const Mask may = all.may_yield[tile];
-    const Flag before = all.flags[tile];
-    if (inside && k + 1 < last_k) next = around(all.s, c + STEP_Z);
-    const Loss loss = may >> lane & 1 ? all.evaluate(now, above, c, k) : Loss{};
-    above = sums_below(now);
+  for (; planes; planes >>= 1, ++k, c += STEP_Z, tile += static_cast<index_t>(NY + 1) * TILES) {
+    const Ahead now = next;
+    if (planes >> 1) next = look_ahead(all, c + STEP_Z, tile + (NY + 1) * TILES, inside);
+    const Loss loss = now.may >> lane & 1 ? all.evaluate(now.stresses, above, c, k) : Loss{};
+    above = sums_below(now.stresses);
     const bool yields = __ballot_sync(~0u, loss.part != 0) != 0;
-    if (yields || before) {
+    if (yields || now.flag) {
       if (inside) all.lost[c] = loss.part;
       all.strain_by(loss, c, i >= 0 && j >= 0 && k >= 0);
       if (lane == 0) all.flags[tile] = yields;
@@ -157,52 +213,73 @@ INLINE void search_column(const Search& all, int t, int j, int k, int last_k) {
   }
 }
 
-#else
-
-struct TileLoss {
-  Loss of[TILE];
-};
-
-INLINE bool search_tile(const Search& all, TileLoss& loss, int begin, int end, index_t c, int k,
-                        Mask may) {
-  Mask yields = 0;
-  for (int n = begin; n < end; ++n) {
-    const index_t at = c + n;
-    const Loss found = all.evaluate(around(all.s, at), sums_above(all.s, at), at, k);
-    const bool can = may >> n & 1;
-    loss.of[n] = {can ? found.part : REAL(0), can ? found.stress : REAL(0)};
-    yields |= loss.of[n].part != 0;
+INLINE void search_block(const Search& all, const TileBox& box) {
+  FOR_WARPS(w, BLOCK_ROWS) {
+    if (box.j + w < box.end_j) search_column(all, box.t, box.j + w, box.k, box.end_k);
   }
-  return yields != 0;
 }
 
-inline void search_column(const Search& all, int t, int j, int k, int last_k) {
+#else
+
+// The losses of a tile. Vector loops call functions without local arrays.
+struct TileLoss {
+  real part[TILE], stress[TILE];
+
+  METHOD void set(int n, const Loss& loss, bool can) {
+    part[n] = can ? loss.part : REAL(0);
+    stress[n] = can ? loss.stress : REAL(0);
+  }
+  METHOD bool any(int begin, int end) const {
+    int found = 0;
+    for (int n = begin; n < end; ++n) found |= part[n] != 0;
+    return found != 0;
+  }
+};
+
+INLINE void search_cell(const Search& all, TileLoss& loss, int n, index_t c, int k, Mask may) {
+  loss.set(n, all.evaluate(around(all.s, c), sums_above(all.s, c), c, k), may >> n & 1);
+}
+
+__attribute__((noinline)) void search_cells(const Search& all, TileLoss& loss, int begin, int end,
+                                            index_t c, int k, Mask may) {
+  PRAGMA(omp simd)
+  for (int n = begin; n < end; ++n) search_cell(all, loss, n, c + n, k, may);
+}
+
+inline void search_tile(const Search& all, int t, int j, int k) {
   const int first = first_of(t), begin = first < -1 ? -1 - first : 0,
             end = NX - first < TILE ? static_cast<int>(NX) - first : TILE;
-  for (; k < last_k; ++k) {
-    const index_t tile = tile_at(t, j, k), c = cell_at(first, j, k);
-    const Mask may = all.may_yield[tile];
-    TileLoss loss;
-    const bool yields = may && search_tile(all, loss, begin, end, c, k, may);
-    if (!yields && !all.flags[tile]) continue;
-    for (int n = begin; n < end; ++n) {
-      all.lost[c + n] = yields ? loss.of[n].part : REAL(0);
-      if (yields) all.strain_by(loss.of[n], c + n, first + n >= 0 && j >= 0 && k >= 0);
-    }
-    all.flags[tile] = yields;
+  const index_t tile = tile_at(t, j, k), c = cell_at(first, j, k);
+  const Mask may = all.may_yield[tile];
+  TileLoss loss;
+  if (may) search_cells(all, loss, begin, end, c, k, may);
+  const bool yields = may && loss.any(begin, end);
+  if (!yields && !all.flags[tile]) return;
+  for (int n = begin; n < end; ++n) {
+    all.lost[c + n] = yields ? loss.part[n] : REAL(0);
+    const bool own = yields && first + n >= 0 && j >= 0 && k >= 0;
+    all.strain_by({loss.part[n], loss.stress[n]}, c + n, own);
   }
+  all.flags[tile] = yields;
+}
+
+inline void search_block(const Search& all, const TileBox& box) {
+  const FlushDenormals flush;
+  for (int k = box.k; k < box.end_k; ++k)
+    for (int j = box.j; j < box.end_j; ++j)
+      for (int t = box.t; t < box.end_t; ++t) search_tile(all, t, j, k);
 }
 
 #endif
 
-// Tiles from `first_t`, rows from `first_j` and planes from `first_k` up to the ends, in columns of
-// COLUMN_ROWS rows and COLUMN_PLANES planes, a block each.
+// Tiles from `first_t`, rows from `first_j` and planes from `first_k` up to the ends.
 KERNEL find_yielding(real* lost, real* strain, Flag* flags, const Mask* RESTRICT may_yield,
                      const real* RESTRICT sxx, const real* RESTRICT syy, const real* RESTRICT szz,
                      const real* RESTRICT sxy, const real* RESTRICT sxz, const real* RESTRICT syz,
                      const real* RESTRICT compliance, const Class* RESTRICT classes,
                      const real* RESTRICT strength, const real* RESTRICT sine,
-                     const Class* RESTRICT kinds, const real* RESTRICT initial, index_t first_t,
+                     const Class* RESTRICT kinds, const real* RESTRICT initial,
+                     const Peak* RESTRICT peaks, const float* RESTRICT limits, index_t first_t,
                      index_t first_j, index_t first_k, index_t end_t, index_t end_j, index_t end_k,
                      index_t blocks) {
   const Search all{{sxx, syy, szz, sxy, sxz, syz},
@@ -210,43 +287,49 @@ KERNEL find_yielding(real* lost, real* strain, Flag* flags, const Mask* RESTRICT
                    {strength, sine, kinds},
                    initial,
                    may_yield,
+                   peaks,
+                   limits,
                    lost,
                    strain,
                    flags};
-  const index_t tiles = end_t - first_t, groups = (end_j - first_j + COLUMN_ROWS - 1) / COLUMN_ROWS;
-  FOR_BLOCKS(e, blocks) {
-    const int t = static_cast<int>(first_t + e % tiles);
-    const int j = static_cast<int>(first_j + e / tiles % groups * COLUMN_ROWS);
-    const int k = static_cast<int>(first_k + e / (tiles * groups) * COLUMN_PLANES);
-    const int last = static_cast<int>(k + COLUMN_PLANES < end_k ? k + COLUMN_PLANES : end_k);
-    FOR_WARPS(w, COLUMN_ROWS) {
-      if (j + w < end_j) search_column(all, t, j + w, k, last);
-    }
-  }
+  const TileBox whole{static_cast<int>(first_t), static_cast<int>(first_j),
+                      static_cast<int>(first_k), static_cast<int>(end_t),
+                      static_cast<int>(end_j),   static_cast<int>(end_k)};
+  FOR_BLOCKS(e, blocks) { search_block(all, block_of(whole, e)); }
 }
 
 // --- relaxation -----------------------------------------------------------------------------------
 
+// Stresses of a cell, and the parts that they lose.
 struct Relaxation {
   real *xx, *yy, *zz, *xy, *xz, *yz;
   const real *lost, *initial;
 
-  // Takes part of the deviator of a cell. Values that lose nothing keep their bits.
+  // All reads are before all writes, so that they are in flight together.
   METHOD void relax(index_t c, int k) const {
+    const real own = lost[c], west = lost[c - STEP_X], north = lost[c - STEP_Y],
+               up = lost[c - STEP_Z];
+    const bool moves = !(FREE_SURFACE && k == 0);  // sxz and syz are 0 on the surface
+    const real part_xy = (own + west) + (north + lost[c - STEP_X - STEP_Y]),
+               part_xz = moves ? (own + west) + (up + lost[c - STEP_X - STEP_Z]) : REAL(0),
+               part_yz = moves ? (own + north) + (up + lost[c - STEP_Y - STEP_Z]) : REAL(0);
+    const bool normal = own != 0;
+    const real x = value(xx, c, normal), y = value(yy, c, normal), z = value(zz, c, normal);
+    const real s_xy = value(xy, c, part_xy != 0), s_xz = value(xz, c, part_xz != 0),
+               s_yz = value(yz, c, part_yz != 0);
     const real* const from = initial_at(initial, k);
-    const real own = lost[c], mean = (xx[c] + yy[c] + zz[c]) * REAL(1.0 / 3.0);
-    xx[c] = own != 0 ? FMA(-own, xx[c] - mean + from[XX], xx[c]) : xx[c];
-    yy[c] = own != 0 ? FMA(-own, yy[c] - mean + from[YY], yy[c]) : yy[c];
-    zz[c] = own != 0 ? FMA(-own, zz[c] - mean + from[ZZ], zz[c]) : zz[c];
-    const real west = lost[c - STEP_X], north = lost[c - STEP_Y], up = lost[c - STEP_Z];
-    relax_shear(xy[c], (own + west) + (north + lost[c - STEP_X - STEP_Y]), from[XY]);
-    if (FREE_SURFACE && k == 0) return;  // sxz and syz are 0 there
-    relax_shear(xz[c], (own + west) + (up + lost[c - STEP_X - STEP_Z]), from[FACE_XZ]);
-    relax_shear(yz[c], (own + north) + (up + lost[c - STEP_Y - STEP_Z]), from[FACE_YZ]);
+    const real mean = (x + y + z) * REAL(1.0 / 3.0), quarter = REAL(-0.25);
+    set(xx, c, FMA(-own, x - mean + from[XX], x), normal);
+    set(yy, c, FMA(-own, y - mean + from[YY], y), normal);
+    set(zz, c, FMA(-own, z - mean + from[ZZ], z), normal);
+    set(xy, c, FMA(quarter * part_xy, s_xy + from[XY], s_xy), part_xy != 0);
+    set(xz, c, FMA(quarter * part_xz, s_xz + from[FACE_XZ], s_xz), part_xz != 0);
+    set(yz, c, FMA(quarter * part_yz, s_yz + from[FACE_YZ], s_yz), part_yz != 0);
   }
-  // Args: sum, of the parts that the four cells around a shear stress lose.
-  METHOD void relax_shear(real& s, real sum, real from) const {
-    s = sum != 0 ? FMA(REAL(-0.25) * sum, s + from, s) : s;
+  // Values that lose nothing are neither read nor written, so that they keep their bits.
+  METHOD real value(const real* s, index_t c, bool loses) const { return loses ? s[c] : REAL(0); }
+  METHOD void set(real* s, index_t c, real value, bool loses) const {
+    if (loses) s[c] = value;
   }
 };
 
@@ -326,4 +409,8 @@ KERNEL relax_yielding(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
       relax_tiles(all, tiles, flags, (e * BLOCK_WARPS + w) * WARP_TILES);
     }
   }
+}
+
+KERNEL clear_peaks(Peak* peaks, index_t count) {
+  FOR_ITEMS(n, count) { peaks[n] = 0; }
 }

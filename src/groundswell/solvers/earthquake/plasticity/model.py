@@ -22,7 +22,7 @@ from groundswell.seismology.plasticity import (
     RockPoints,
     strength_at,
 )
-from groundswell.seismology.plasticity.drucker_prager import split
+from groundswell.seismology.plasticity.drucker_prager import second_invariant, split
 from groundswell.seismology.plasticity.estimates import RockState, YieldEstimates
 from groundswell.seismology.plasticity.rock import varies_sideways
 from groundswell.seismology.sources.point_sources import PointSource
@@ -74,6 +74,13 @@ class Plasticity:
         mean, deviator = split(stress)
         whole = mean + self.initial.fluid_pressure(centre)
         return np.stack([*deviator, whole, *self.initial.at(face)[4:]], axis=1)
+
+    def initial_load(self, k: int) -> tuple[float, float]:
+        """Mean stress plus fluid pressure, and sqrt(J2), in row `k` of the region, Pa."""
+        depth = np.array([(k + 0.5) * self.grid.spacing[2]])
+        mean, deviator = split(self.initial.at(depth))
+        whole = mean + self.initial.fluid_pressure(depth)
+        return float(whole[0]), float(np.sqrt(second_invariant(deviator))[0])
 
     def spared(self, k: int) -> Mask | None:
         """Which cells in row `k` of the region are around moments, (ny, nx); None if none is."""

@@ -20,6 +20,8 @@ PROBLEMS = [
     "sea:ice_on_water",
     "attenuation:quality",
     "half_memory:seismograms",
+    "yielding:shear_pulse",
+    "yielding:dissipation",
     "absorption:reflection",
     "absorption:long_waves",
     "absorption:static_offset",

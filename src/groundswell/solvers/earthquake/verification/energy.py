@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import numpy as np
 
@@ -77,8 +78,8 @@ class RandomBox:
         )
         return cls(rho, lam, 1 / compliance, corrections, found.setup.ground.free_surface)
 
-    def case(self, step: float) -> EarthquakeCase:
-        """The case of this box, but for its medium."""
+    def case(self, step: float, **sections: Any) -> EarthquakeCase:
+        """The case of this box, but for its medium, with other sections."""
         return sim.make_case(
             grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
             time={"duration": 1e3 * step, "step": step},
@@ -88,6 +89,7 @@ class RandomBox:
                 **{"sides": "periodic", "width": 1},
             },
             source=[case_sections.SILENCE],
+            **sections,
         )
 
     def fill(self, found: Earthquake) -> None:
@@ -181,7 +183,7 @@ def _energy_changes(
     """Largest change of the conserved energy, and its difference from the energy at one time."""
     found = sim.build(box.case(step), backend, closed=True)
     box.fill(found)
-    _push(found)
+    push(found)
     conserved, rippling = [], []
     for _ in range(20):
         sim.advance(found, steps // 20 - 1)
@@ -193,7 +195,7 @@ def _energy_changes(
     return float(np.ptp(conserved) / conserved[0]), float(np.abs(ripple).mean() / conserved[0])
 
 
-def _push(found: Earthquake) -> None:
+def push(found: Earthquake) -> None:
     """Set a ball in motion near the top, so that waves soon reach the surface."""
     x, y, z = np.multiply(found.setup.grid.region, SPACING) * (0.5, 0.55, 0.3)
     for name, speed in zip(VELOCITIES, (1.0, -0.7, 1.3), strict=True):

@@ -37,9 +37,13 @@ def without_layers(setup: Setup) -> Setup:
     """The same set-up on its region alone."""
     grid, layer = Grid(setup.grid.region, setup.grid.spacing), setup.ground.soil
     ground = replace(setup.ground, grid=grid, soil=replace(layer, grid=grid) if layer else None)
-    soil = replace(setup.soil, ground=ground) if setup.soil else None
-    absorption = replace(setup.absorption, ground=ground)
-    return replace(setup, ground=ground, absorption=absorption, soil=soil)
+    parts: dict[str, Any] = {
+        "absorption": setup.absorption,
+        "plasticity": setup.plasticity,
+        "soil": setup.soil,
+    }
+    on_region = {name: replace(part, ground=ground) for name, part in parts.items() if part}
+    return replace(setup, ground=ground, **on_region)
 
 
 def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:
