@@ -17,10 +17,10 @@ VELOCITY_WORDS, STRESS_WORDS = 12, 15
 # Rock that does not yield reads 6 stresses once more; it has fields of what it loses and of strain.
 YIELD_WORDS, YIELD_FIELDS = 6, 2
 # Elements of soft soil have 5 stresses, and so has linear rock there. Cells read those of elements
-# that have yielded before and write the part of each that is lost, which edges read. What yields is
-# also read by edges and written, which we do not count. Besides, stresses of linear rock are updated
-# (3 of 5 are read twice), cells and edges read velocities and modulus, cells the reference strain
-# and counts, and what is lost is written and read.
+# that have yielded before and write the part of each that is lost, which edges read. What yields
+# is also read by edges and written, which we do not count. Besides, stresses of linear rock are
+# updated (3 of 5 are read twice), cells and edges read velocities and modulus, cells the reference
+# strain and counts, and what is lost is written and read.
 SOIL_STRESSES, SOIL_ELEMENT_MOVED, SOIL_LOST, SOIL_WORDS = 5, 7, 5, 13 + 8 + 2 + 10
 
 
