@@ -75,13 +75,13 @@ class SoilBlock:
         shape = [min(a + n, b + m) - first for first, (a, n, b, m) in zip(low, ends, strict=True)]
         return Block(tuple(low), tuple(shape)) if min(shape) > 0 and not self.is_empty else None
 
-    def launched(self, edges: bool, words: int) -> Cells:
+    def launched(self, edges: bool, cell_bytes: int) -> Cells:
         """The cells of a launch, or also those at their edges, in bands of rows.
 
         Args:
-            words: bytes of the elements of a cell.
+            cell_bytes: bytes of the elements of a cell.
         """
         nz, ny, nx = (self.edges if edges else self.block).shape
         nx += self.block.start[2] - self.start
-        bands = max(1, round(nx * ny * words / BAND_BYTES))
+        bands = max(1, round(nx * ny * cell_bytes / BAND_BYTES))
         return Cells(nx, ny, nz, band=-(-ny // bands))

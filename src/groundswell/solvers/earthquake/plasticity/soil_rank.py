@@ -116,7 +116,7 @@ class SoilYield(Rheology):
 
     def launches(self, velocities: Mapping[str, DeviceArray]) -> tuple[Launch, Launch]:
         """The launches that let cells yield, and edges lose what cells have found."""
-        words = self._elements.shape[2] * self._elements.dtype.itemsize
+        cell_bytes = self._elements.shape[2] * self._elements.dtype.itemsize
         tables = dict(self._tables_on_device)
         carried = {"carried": tables.pop("carried"), STRAIN: self.strain.interior}
         arrays = {**velocities, **self._materials, **tables, **self._counts}
@@ -124,7 +124,7 @@ class SoilYield(Rheology):
         arrays["parts"] = self._interior(self._parts[0])
         lost = self._lost_stresses
         normal = {name: lost.pop(name) for name in ("lost_xx", "lost_yy")}
-        cells, edges = (self._where.launched(edges, words) for edges in (False, True))
+        cells, edges = (self._where.launched(edges, cell_bytes) for edges in (False, True))
         return (
             self._module.launch("yield_soil", cells, **arrays, **normal, **carried),
             self._module.launch("yield_edges", edges, **arrays, **lost),
