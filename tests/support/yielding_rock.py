@@ -14,6 +14,7 @@ from groundswell.backends import Backend
 from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import Field, Layout, Part
 from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rank import RankPlasticity
 from groundswell.solvers.earthquake.plasticity.tiles import TILE, peaks_shape
@@ -170,11 +171,11 @@ class YieldingPart:
 
     def __init__(self, setup: Setup, backend: Backend, part: Part, **options: Any) -> None:
         self.setup, self.part, self.backend = setup, part, backend
-        layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
-        materials = options.pop("stored", Materials)(
-            setup.ground, setup.dtype, backend, part, layout
-        )
+        self.layout = layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
+        stored = options.pop("stored", Materials)
+        self.materials = materials = stored(setup.ground, setup.dtype, backend, part, layout)
         materials.load()
+        self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, part)
         assert setup.plasticity
         self.rank = RankPlasticity(setup, setup.plasticity, backend, part, materials)
         self.fields = {name: Field(backend, layout, setup.dtype) for name in STRESSES}
@@ -204,7 +205,7 @@ class YieldingPart:
             for launch in self.rank.relax(self.stresses, box):
                 launch()
 
-    def largest(self) -> Any:
+    def largest(self, *, exact: bool = False) -> Any:
         """Largest magnitude of the stresses in each tile, as the update of stresses keeps it."""
         nx, ny, nz = self.part.cells
         shape = peaks_shape(self.part.cells)
@@ -212,7 +213,8 @@ class YieldingPart:
         for stress in self.stresses.values():
             own = np.abs(self.backend.to_host(stress)).astype(np.float32)
             inside = found[1 : nz + 1, 1 : ny + 1, TILE : TILE + nx]
-            np.maximum(inside, np.nextafter(own, np.float32(np.inf)), out=inside)
+            bound = own if exact else np.nextafter(own, np.float32(np.inf))
+            np.maximum(inside, bound, out=inside)
         tiles = found.reshape(*shape[:2], -1, TILE).max(axis=3)
         return np.ascontiguousarray(np.pad(tiles, ((0, 0), (0, 0), (0, 1))))
 

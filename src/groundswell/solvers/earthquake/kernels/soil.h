@@ -35,6 +35,7 @@ typedef unsigned char Count;
 // Fields with the strides of others:
 //   parts [ELEMENTS], PARTS_APART: part of its trial stress that each element loses in cells
 //   lost_xx, lost_yy, lost_xy, lost_xz, lost_yz: stresses that the soil loses in a step, Pa
+// SHARED_X, SHARED_Y: whether there may be cells beyond the soil's ends that yield, in ghosts.
 struct Soil {
   real* elements;
   Count *cell_counts, *edge_counts;
@@ -167,14 +168,15 @@ struct EdgeYield {
   }
   METHOD real scale(int, int, int) const { return REAL(0); }
   METHOD Count& count(int i, int j, int k) const { return soil.edge_counts[soil.number(i, j, k)]; }
-  // How many elements have yielded in an adjacent cell; any, where another rank may have one.
+  // How many elements have yielded in an adjacent cell; any where another rank may have one.
   METHOD int bound(int i, int j, int k) const {
-    const bool is_inside = i > SOIL_I && i < SOIL_I + SOIL_X && j > SOIL_J && j < SOIL_J + SOIL_Y;
-    if (!is_inside) return ELEMENTS;
-    const index_t x = count_step<X>(), y = count_step<Y>(), z = count_step<Z>();
+    if (SHARED_X && (i == SOIL_I || i == SOIL_I + SOIL_X)) return ELEMENTS;
+    if (SHARED_Y && (j == SOIL_J || j == SOIL_J + SOIL_Y)) return ELEMENTS;
+    const index_t x = i > SOIL_I ? count_step<X>() : 0, y = j > SOIL_J ? count_step<Y>() : 0,
+                  z = k > SOIL_K ? count_step<Z>() : 0;
     const Count* n = soil.cell_counts + soil.number(i, j, k);
-    const int low = larger(larger(n[0], n[-x]), larger(n[-y], n[-x - y]));
-    return k == SOIL_K ? low : larger(low, larger(n[-z], larger(n[-x - z], n[-y - z])));
+    const int level = larger(larger(n[0], n[-x]), larger(n[-y], n[-x - y]));
+    return larger(level, larger(n[-z], larger(n[-x - z], n[-y - z])));
   }
   METHOD bool begins(const Values&, real, int) const { return false; }
   METHOD bool advance(real* own, Values& lost, const Values& now, real, int e, int n,
@@ -234,21 +236,19 @@ template <class Update> INLINE void for_soil(const Update& update, int more) {
 
 #else
 
-constexpr int SOIL_CELLS = 256 / sizeof(real);
-
-// Consecutive cells, so that loops over them are vectorised.
-template <int DEPTH, int COUNT, class Update>
-__attribute__((noinline)) void yield_cells(const Update& update, int i, int j, int k) {
-  typename Update::Values now[COUNT], lost[COUNT]{};
-  real scale[COUNT];
-  int counts[COUNT], bound = 0;
+// Consecutive cells, SOIL_CELLS at most, so that loops over them are vectorised.
+template <int DEPTH, class Update>
+__attribute__((noinline)) void yield_cells(const Update& update, int i, int j, int k, int cells) {
+  Lanes<typename Update::Values> now, lost{};
+  real scale[SOIL_CELLS];
+  int counts[SOIL_CELLS], bound = 0;
   PRAGMA(omp simd)
-  for (int m = 0; m < COUNT; ++m) {
-    now[m] = update.template start<DEPTH>(i + m, j, k);
+  for (int m = 0; m < cells; ++m) {
+    now.set(m, update.template start<DEPTH>(i + m, j, k));
     scale[m] = update.scale(i + m, j, k);
     counts[m] = update.count(i + m, j, k);
   }
-  for (int m = 0; m < COUNT; ++m) bound = larger(bound, update.bound(i + m, j, k));
+  for (int m = 0; m < cells; ++m) bound = larger(bound, update.bound(i + m, j, k));
   real* own = update.soil.at(i, j, k);
   const index_t c = cell_at(i, j, k);
   const int first = update.soil.curve(k);
@@ -256,27 +256,29 @@ __attribute__((noinline)) void yield_cells(const Update& update, int i, int j, i
     int begin = e < bound;
     if (!begin) {
       PRAGMA(omp simd reduction(| : begin))
-      for (int m = 0; m < COUNT; ++m) begin |= update.begins(now[m], scale[m], first + e);
+      for (int m = 0; m < cells; ++m) begin |= update.begins(now.get(m), scale[m], first + e);
     }
     if (!begin) break;
     own += element_step();
     PRAGMA(omp simd)
-    for (int m = 0; m < COUNT; ++m) {
-      const bool yields = update.advance(own + m, lost[m], now[m], scale[m], e, first + e, c + m);
+    for (int m = 0; m < cells; ++m) {
+      typename Update::Values own_lost = lost.get(m);
+      const bool yields =
+          update.advance(own + m, own_lost, now.get(m), scale[m], e, first + e, c + m);
+      lost.set(m, own_lost);
       counts[m] = yields && counts[m] < e + 1 ? e + 1 : counts[m];
     }
   }
-  for (int m = 0; m < COUNT; ++m) update.count(i + m, j, k) = counts[m];
+  for (int m = 0; m < cells; ++m) update.count(i + m, j, k) = counts[m];
   PRAGMA(omp simd)
-  for (int m = 0; m < COUNT; ++m) update.finish(lost[m], i + m, j, k);
+  for (int m = 0; m < cells; ++m) update.finish(lost.get(m), i + m, j, k);
 }
 
 template <int DEPTH, class Update>
 inline void yield_row(const Update& update, int j, int k, int more) {
-  int i = SOIL_I;
-  for (; i + SOIL_CELLS <= SOIL_I + SOIL_X + more; i += SOIL_CELLS)
-    yield_cells<DEPTH, SOIL_CELLS>(update, i, j, k);
-  for (; i < SOIL_I + SOIL_X + more; ++i) yield_cells<DEPTH, 1>(update, i, j, k);
+  const int end = SOIL_I + SOIL_X + more;
+  for (int i = SOIL_I; i < end; i += SOIL_CELLS)
+    yield_cells<DEPTH>(update, i, j, k, end - i < SOIL_CELLS ? end - i : SOIL_CELLS);
 }
 
 template <class Update> inline void for_soil(const Update& update, int more) {

@@ -76,3 +76,28 @@ template <int DEPTH> INLINE Shear edges_at(const LinearRock& rock, index_t c, in
   return {edge_increment<DEPTH, X, Y>(rock, c, k), edge_increment<DEPTH, X, Z>(rock, c, k),
           edge_increment<DEPTH, Y, Z>(rock, c, k)};
 }
+
+#ifndef __CUDACC__
+
+// Values of consecutive cells in vectorised loops.
+constexpr int SOIL_CELLS = 256 / sizeof(real);
+
+template <class Values> struct Lanes;
+template <> struct Lanes<Shear> {
+  real xy[SOIL_CELLS], xz[SOIL_CELLS], yz[SOIL_CELLS];
+
+  METHOD Shear get(int m) const { return {xy[m], xz[m], yz[m]}; }
+  METHOD void set(int m, const Shear& s) { xy[m] = s.xy, xz[m] = s.xz, yz[m] = s.yz; }
+};
+template <> struct Lanes<Deviator> {
+  real xx[SOIL_CELLS], yy[SOIL_CELLS];
+  Lanes<Shear> shear;
+
+  METHOD Deviator get(int m) const { return {xx[m], yy[m], shear.xy[m], shear.xz[m], shear.yz[m]}; }
+  METHOD void set(int m, const Deviator& s) {
+    xx[m] = s.xx, yy[m] = s.yy;
+    shear.set(m, {s.xy, s.xz, s.yz});
+  }
+};
+
+#endif

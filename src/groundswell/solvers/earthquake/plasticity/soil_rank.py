@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -18,6 +17,7 @@ from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rheology import Exchanges, MakeExchange, Rheology
+from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.plasticity.soil_ranks import part_ghosts, rows_of_soil
 from groundswell.solvers.earthquake.setup import Setup
@@ -25,82 +25,6 @@ from groundswell.solvers.earthquake.step_source import KERNELS, common_constants
 
 COMPONENTS = ("xx", "yy", "xy", "xz", "yz")
 COUNTS = ("cell_counts", "edge_counts")
-LANES = 32  # of a warp, whose cells are whole cache lines
-BAND_BYTES = 2_000_000  # of elements in a plane of a band; see bands.h
-
-
-@dataclass(frozen=True)
-class SoilBlock:
-    """The soil in one part of the grid, and the layout of its elements.
-
-    Args:
-        block: its cells in the part, (z, y, x).
-        start: first cell along x of rows of elements, a multiple of LANES.
-        row: their length, another one.
-    """
-
-    block: Block
-    start: int
-    row: int
-
-    @classmethod
-    def of(cls, soil: SoilModel, part: Part) -> SoilBlock:
-        """The soil in a part."""
-        block = soil.layer.block(part)
-        start = block.start[2] // LANES * LANES
-        row = -(-(block.start[2] + block.shape[2] + 1 - start) // LANES) * LANES
-        return cls(block, start, row)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the part has no soil."""
-        return not all(self.block.shape)
-
-    @property
-    def edges(self) -> Block:
-        """The cells whose low sides have the edges of the soil; some are ghosts or below it."""
-        return Block(self.block.start, tuple(n + 1 for n in self.block.shape))
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Shape (z, y, x) of an array with one value per cell of `edges`."""
-        z, y, _ = self.edges.shape
-        return z, y, self.row
-
-    @property
-    def columns(self) -> slice:
-        """The cells of the block in rows of such an array."""
-        first = self.block.start[2] - self.start
-        return slice(first, first + self.block.shape[2])
-
-    @property
-    def depth_rows(self) -> int:
-        """Depth rows of the fields of what the soil loses: down to the first below it."""
-        return 1 if self.is_empty else self.block.start[0] + self.block.shape[0] + 1
-
-    def parameters(self) -> dict[str, int]:
-        """Those of kernels."""
-        names = [f"SOIL_{axis}" for axis in "KJIZYX"]
-        extent = dict(zip(names, (*self.block.start, *self.block.shape), strict=True))
-        return {**extent, "SOIL_START": self.start, "SOIL_ROW": self.row}
-
-    def within(self, box: Block) -> Block | None:
-        """The cells of a box whose low sides have edges of the soil, if any."""
-        low = [max(a, b) for a, b in zip(box.start, self.edges.start, strict=True)]
-        ends = zip(box.start, box.shape, self.edges.start, self.edges.shape, strict=True)
-        shape = [min(a + n, b + m) - first for first, (a, n, b, m) in zip(low, ends, strict=True)]
-        return Block(tuple(low), tuple(shape)) if min(shape) > 0 and not self.is_empty else None
-
-    def launched(self, edges: bool, words: int) -> Cells:
-        """The cells of a launch, or also those at their edges, in bands of rows.
-
-        Args:
-            words: bytes of the elements of a cell.
-        """
-        nz, ny, nx = (self.edges if edges else self.block).shape
-        nx += self.block.start[2] - self.start
-        bands = max(1, round(nx * ny * words / BAND_BYTES))
-        return Cells(nx, ny, nz, band=-(-ny // bands))
 
 
 class SoilYield(Rheology):
@@ -192,7 +116,7 @@ class SoilYield(Rheology):
 
     def launches(self, velocities: Mapping[str, DeviceArray]) -> tuple[Launch, Launch]:
         """The launches that let cells yield, and edges lose what cells have found."""
-        words = self._elements.shape[2] * self._elements.dtype.itemsize
+        cell_bytes = self._elements.shape[2] * self._elements.dtype.itemsize
         tables = dict(self._tables_on_device)
         carried = {"carried": tables.pop("carried"), STRAIN: self.strain.interior}
         arrays = {**velocities, **self._materials, **tables, **self._counts}
@@ -200,7 +124,7 @@ class SoilYield(Rheology):
         arrays["parts"] = self._interior(self._parts[0])
         lost = self._lost_stresses
         normal = {name: lost.pop(name) for name in ("lost_xx", "lost_yy")}
-        cells, edges = (self._where.launched(edges, words) for edges in (False, True))
+        cells, edges = (self._where.launched(edges, cell_bytes) for edges in (False, True))
         return (
             self._module.launch("yield_soil", cells, **arrays, **normal, **carried),
             self._module.launch("yield_edges", edges, **arrays, **lost),
@@ -292,6 +216,8 @@ def soil_source(setup: Setup, part: Part, materials: Materials) -> Source:
         "SHEAR_REACH": SHEAR_REACH,
         "ELEMENTS": soil.surfaces,
         "CURVES": len(soil.elements),
+        "SHARED_X": setup.ground.periodic or nx < setup.grid.cells[0],
+        "SHARED_Y": setup.ground.periodic or ny < setup.grid.cells[1],
     }
     parameters = {
         **layout.parameters(),
