@@ -57,6 +57,11 @@ class InitialStress:
     section: DruckerPragerSection | IwanSection
     overburden: Overburden
 
+    @property
+    def is_sheared(self) -> bool:
+        """Whether it has a deviator. Such rock has energy to give when it yields."""
+        return self.section.stress.tensor is not None or self.section.stress.ratio != 1
+
     def at(self, depth: Floats) -> Floats:
         """The stress at depths (...): xx, yy, zz, xy, xz, yz, (6, ...), tension positive, Pa.
 

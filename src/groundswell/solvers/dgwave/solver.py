@@ -146,10 +146,7 @@ class DgWave(Reports, TimeSteppingSolver):
 
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s; infinite in rock that is sheared before the waves.
-
-        Such rock has energy to give.
-        """
+        """Time at which the last source ends, s; infinite in rock that is sheared before."""
         if self.setup.rock and self.setup.rock.is_sheared:
             return inf
         return end_of(self.setup.survey.sources)

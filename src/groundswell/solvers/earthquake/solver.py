@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -312,8 +313,10 @@ class Earthquake(Reports, ExplicitSolver):
 
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s."""
-        return end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s; infinite in rock that is sheared before."""
+        rock = self.setup.plasticity
+        is_sheared = rock is not None and rock.initial.is_sheared
+        return inf if is_sheared else end_of(self.setup.survey.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

@@ -253,3 +253,15 @@ def test_values_are_checked_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"plasticity\.cohesion = -"):
         ran(tmp_path / "never", plasticity={**ROCK, "cohesion": "1e3 - x"})
     assert not result_arrays(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("stress", "is_endless"), [({"ratio": 1.0}, False), ({"ratio": 0.8}, True)]
+)
+def test_waves_of_rock_that_is_sheared_before_them_may_grow(
+    stress: dict[str, float], is_endless: bool
+) -> None:
+    """It has energy to give when it yields."""
+    setup = prepare(EarthquakeCase(**GIVEN, plasticity={**ROCK, "stress": stress}))
+    found = Earthquake(setup, open_backend("cpu"))
+    assert np.isinf(found.sources_end) == is_endless

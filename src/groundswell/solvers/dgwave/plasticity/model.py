@@ -82,8 +82,7 @@ class YieldingRock:
     @property
     def is_sheared(self) -> bool:
         """Whether the initial stress has a deviator."""
-        stress = self.section.stress
-        return stress.tensor is not None or stress.ratio != 1
+        return self.initial.is_sheared
 
     @property
     def values(self) -> int:
