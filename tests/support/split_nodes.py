@@ -69,6 +69,11 @@ CLOSED: dict[str, Any] = {
 }
 
 
+def build(**changes: Any) -> EarthquakeCase:
+    """The case with other sections."""
+    return EarthquakeCase(**{**GIVEN, **changes})
+
+
 @dataclass(frozen=True)
 class PeriodicFault:
     """A fault without ends along strike, below a free surface: a one-dimensional problem.

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray, Floats
+from groundswell.arrays import DeviceArray, Floats, HostArray
 from groundswell.backends import Backend, Items, Launch, Source
 from groundswell.backends.base import Event
 from groundswell.solvers.dgwave.discretisation import Discretisation
@@ -65,10 +65,8 @@ class FaultSlip:
         Args:
             after: see `Backend.to_host`.
         """
-        fault = self._fault
-        found = np.zeros((fault.total, fault.nodes))
-        row = self.recorded[RECORDED.index("peak_rate")]
-        found[fault.numbers] = self._backend.to_host(row, after).reshape(fault.count, fault.nodes)
+        found = np.zeros((self._fault.total, self._nodes))
+        found[self._fault.numbers] = self._faces(self.recorded[RECORDED.index("peak_rate")], after)
         return found.ravel()
 
     def released(self, areas: Floats, after: Event | None = None) -> float:
@@ -79,9 +77,18 @@ class FaultSlip:
             after: see `Backend.to_host`.
         """
         fault = self._fault
-        values = self._backend.to_host(self.slip[VARIABLES.index("released")], after)
-        own = values.reshape(fault.count, fault.nodes)[fault.owned]
-        return float((own * areas.reshape(fault.total, -1)[fault.numbers[fault.owned]]).sum())
+        values = self._faces(self.slip[VARIABLES.index("released")], after)[fault.owned]
+        own = areas.reshape(fault.total, self._nodes)[fault.numbers[fault.owned]]
+        return float((values * own).sum())
+
+    def _faces(self, row: DeviceArray, after: Event | None) -> HostArray:
+        """Values at the points of the rank's faces, (faces, nodes)."""
+        return self._backend.to_host(row, after).reshape(self._fault.count, self._nodes)
+
+    @property
+    def _nodes(self) -> int:
+        """Number of points of a face, also on ranks without any."""
+        return (self._problem.degree + 1) ** 2
 
     def launches(self, stage: Mapping[str, DeviceArray | int]) -> list[Launch]:
         """The launch that computes the flux of a stage, and advances slip and state.

@@ -131,7 +131,7 @@ class DgWave(Reports, TimeSteppingSolver):
                 not respond.
         """
         faults, slip = self.setup.faults, self.propagation.fault
-        if faults and slip:
+        if faults and slip and np.isfinite(faults.lengths).any():
             require_stable_state(faults, slip.peak_rates(after), self.setup.dt)
         super().check_health(steps, after)
 

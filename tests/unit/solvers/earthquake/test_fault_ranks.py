@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked import decomposed
+from gpu import gpu_count
 from ranks import run_cases
 from split_nodes import CLOSED, GIVEN, SOURCE, TURNED
 from variants import long_variants
@@ -76,16 +77,45 @@ def test_ranks_compute_the_same_rupture(
     tmp_path: Path,
 ) -> None:
     """Bit for bit, wherever ends of blocks cut the fault."""
-    given = VARIANTS[variant]
-    run = {**given["run"], "processes": processes}
-    case = {"solver": "earthquake", **given, "run": run}
+    case = divided(variant, processes, transport="mpi" if variant == "turned" else "auto")
     run_cases(on_ranks, int(np.prod(processes)), {"found": case}, tmp_path)
-    found, expected = Result(tmp_path / "found"), on_one_rank(variant)
+    found = Result(tmp_path / "found")
     assert found.summary["ranks"]["processes"] == processes
+    assert_same(found, on_one_rank(variant))
+
+
+def divided(variant: str, processes: list[int], **run: Any) -> dict[str, Any]:
+    """A case on ranks."""
+    given = VARIANTS[variant]
+    return {
+        "solver": "earthquake",
+        **given,
+        "run": {**given["run"], "processes": processes, **run},
+    }
+
+
+def assert_same(found: Result, expected: Result) -> None:
     for field, values in expected.fault.items():
         assert np.array_equal(found.fault[field], values, equal_nan=True), field
-    if given["receiver"]:
+    if (found.folder / "seismograms.h5").exists():
         assert np.array_equal(found.seismograms, expected.seismograms)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+@pytest.mark.parametrize("transport", ["direct", "peer", "nccl", "mpi"])
+@pytest.mark.parametrize(("variant", "processes"), [("lossy", [2, 1, 1]), ("closed", [1, 1, 2])])
+def test_gpus_compute_the_same_rupture(
+    variant: str,
+    processes: list[int],
+    transport: str,
+    on_ranks: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    run_cases(on_ranks, 1, {"one": divided(variant, [1, 1, 1], backend="cuda")}, tmp_path)
+    case = divided(variant, processes, backend="cuda", transport=transport)
+    run_cases(on_ranks, 2, {"two": case}, tmp_path)
+    assert_same(Result(tmp_path / "two"), Result(tmp_path / "one"))
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8])

@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.seismology.faults.conditions import FaultConditions
+from groundswell.seismology.faults.conditions import FaultConditions, lengths_of
 from groundswell.seismology.faults.estimates import FaultEstimates
 from groundswell.seismology.faults.points import FaultPoints
 from groundswell.seismology.faults.rupture import mean_rigidity
@@ -117,6 +117,11 @@ class Faults:
     def conditions(self) -> list[FaultConditions]:
         """The conditions of each fault."""
         return [fault.conditions for fault in self.faults]
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The slip in which the state evolves at the points of all faults, m; see `lengths_of`."""
+        return lengths_of(self.conditions)
 
     @property
     def areas(self) -> Floats:

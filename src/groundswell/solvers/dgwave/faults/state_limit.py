@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from groundswell.arrays import Floats
 from groundswell.errors import Unstable
-from groundswell.seismology.faults.conditions import lengths_of
 from groundswell.seismology.faults.state_steps import farthest_steps
 from groundswell.solvers.dgwave.faults.model import Faults
 
@@ -23,7 +22,7 @@ def require_stable_state(faults: Faults, rates: Floats, dt: float) -> None:
     Raises:
         Unstable: one has; the state of friction is wrong from then on.
     """
-    for step in farthest_steps(faults.named_points, rates, lengths_of(faults.conditions), dt):
+    for step in farthest_steps(faults.named_points, rates, faults.lengths, dt):
         if step.count > STATE_LIMIT:
             raise Unstable(
                 f"{step.description}; the state of friction is unstable with more than "
