@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -33,6 +34,14 @@ constexpr int WARP_SIZE = 32;
 struct Warp {
   std::barrier<> together{WARP_SIZE};
   double values[2][WARP_SIZE];
+  // Lanes that reduce values together, by their mask.
+  struct Reduction {
+    int arrived = 0, round = 0;
+    unsigned largest = 0, result = 0;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<unsigned, Reduction> reductions;
 };
 static std::unique_ptr<std::barrier<>> everybody;
 static std::vector<std::unique_ptr<Warp>> all_warps;
@@ -65,6 +74,20 @@ inline unsigned __ballot_sync(unsigned, bool vote) {
     if (warp.values[0][lane] != 0) found |= 1u << lane;
   __syncwarp();
   return found;
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  Warp& warp = this_warp();
+  std::unique_lock<std::mutex> lock(warp.mutex);
+  if (!(mask >> threadIdx.x % WARP_SIZE & 1)) std::abort();
+  Warp::Reduction& found = warp.reductions[mask];
+  found.largest = std::max(found.largest, value);
+  if (++found.arrived < __builtin_popcount(mask)) {
+    warp.changed.wait(lock, [&, round = found.round] { return found.round != round; });
+    return found.result;
+  }
+  found.result = found.largest, found.arrived = 0, found.largest = 0, ++found.round;
+  warp.changed.notify_all();
+  return found.result;
 }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 

@@ -35,6 +35,17 @@ inline void __threadfence() {}
 inline unsigned atomicAdd(unsigned* address, unsigned value) {
   return (*address += value) - value;
 }
+inline unsigned atomicMax(unsigned* address, unsigned value) {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const unsigned before = *address;
+  *address = std::max(before, value);
+  return before;
+}
+inline float __double2float_ru(double x) {
+  const float rounded = static_cast<float>(x);
+  return rounded < x ? std::nextafterf(rounded, INFINITY) : rounded;
+}
 """
 CALL = """
 #include <utility>

@@ -14,8 +14,10 @@ from groundswell.backends import Backend
 from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import Field, Layout, Part
 from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rank import RankPlasticity
+from groundswell.solvers.earthquake.plasticity.tiles import TILE, peaks_shape
 from groundswell.solvers.earthquake.setup import Setup, prepare
 from groundswell.solvers.earthquake.solver import STRESSES
 
@@ -169,11 +171,11 @@ class YieldingPart:
 
     def __init__(self, setup: Setup, backend: Backend, part: Part, **options: Any) -> None:
         self.setup, self.part, self.backend = setup, part, backend
-        layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
-        materials = options.pop("stored", Materials)(
-            setup.ground, setup.dtype, backend, part, layout
-        )
+        self.layout = layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
+        stored = options.pop("stored", Materials)
+        self.materials = materials = stored(setup.ground, setup.dtype, backend, part, layout)
         materials.load()
+        self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, part)
         assert setup.plasticity
         self.rank = RankPlasticity(setup, setup.plasticity, backend, part, materials)
         self.fields = {name: Field(backend, layout, setup.dtype) for name in STRESSES}
@@ -195,11 +197,26 @@ class YieldingPart:
 
     def step(self, boxes: list[Block] | None = None) -> None:
         """One yield of the stresses, in these boxes or in all at once."""
+        for peaks in self.rank.peaks.values():
+            self.backend.assign(peaks, self.largest().view(np.uint32))
         for launch in self.rank.find(self.stresses):
             launch()
         for box in boxes or [Block((0, 0, 0), self.part.shape)]:
             for launch in self.rank.relax(self.stresses, box):
                 launch()
+
+    def largest(self, *, exact: bool = False) -> Any:
+        """Largest magnitude of the stresses in each tile, as the update of stresses keeps it."""
+        nx, ny, nz = self.part.cells
+        shape = peaks_shape(self.part.cells)
+        found = np.zeros((*shape[:2], (shape[2] - 1) * TILE), np.float32)
+        for stress in self.stresses.values():
+            own = np.abs(self.backend.to_host(stress)).astype(np.float32)
+            inside = found[1 : nz + 1, 1 : ny + 1, TILE : TILE + nx]
+            bound = own if exact else np.nextafter(own, np.float32(np.inf))
+            np.maximum(inside, bound, out=inside)
+        tiles = found.reshape(*shape[:2], -1, TILE).max(axis=3)
+        return np.ascontiguousarray(np.pad(tiles, ((0, 0), (0, 0), (0, 1))))
 
     def of(self, whole: Floats) -> Floats:
         """The part's cells of padded values of the whole grid."""

@@ -69,9 +69,17 @@ def test_kernels_of_rock_that_yields(
     )
     [found] = (source for source in sources if source.path.name == "plasticity.h")
     for strength in {found.constants["STRENGTH"], 2}:
-        constants = {**found.constants, **GPU_SIZES, "STRENGTH": strength}
+        constants = {**found.constants, **GPU_SIZES, "PEAKS": True, "STRENGTH": strength}
         source = replace(found, constants=constants)
         check(source, precision, LIMITS)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
+def test_the_update_of_stresses_that_keeps_peaks(check: Check, precision: str, sides: str) -> None:
+    source = solver_sources(precision, sides, "free-surface", True)[0]
+    keeping = replace(source, constants={**source.constants, "PEAKS": True})
+    check(keeping, precision, LIMITS | HOT_LIMITS[sides])
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

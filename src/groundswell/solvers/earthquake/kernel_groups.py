@@ -22,7 +22,7 @@ KERNEL_GROUPS = {
     "inject_moments": SOURCES,
     **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
     **dict.fromkeys(("release", "release_surface"), FAULTS),
-    **dict.fromkeys(("find_yielding", "relax_yielding"), PLASTICITY),
+    **dict.fromkeys(("find_yielding", "relax_yielding", "clear_peaks"), PLASTICITY),
     **dict.fromkeys(("yield_soil", "release_soil"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,

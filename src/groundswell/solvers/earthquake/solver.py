@@ -42,6 +42,7 @@ from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.plasticity.build import build_rheology
+from groundswell.solvers.earthquake.plasticity.rank import keeps_peaks
 from groundswell.solvers.earthquake.sea_floor_launches import SeaFloor
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
@@ -87,9 +88,8 @@ class Earthquake(ExplicitSolver):
         self.materials = stored(setup.ground, setup.dtype, backend, self.part, self.layout)
         self.materials.load()
         self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, self.part)
-        self.module = backend.compile(
-            step_source(setup, self.part, self.layout, self.materials, self.layers)
-        )
+        about = (setup, self.part, self.layout, self.materials, self.layers)
+        self.module = backend.compile(step_source(*about, peaks=keeps_peaks(setup, backend)))
         self.sea_floor = SeaFloor(setup, backend, self.part, self.module)
         self.rheology = build_rheology(setup, backend, self.part, self.materials)
         self.fields |= self.rheology.fields
@@ -193,7 +193,7 @@ class Earthquake(ExplicitSolver):
             launch
             for box in boxes
             for launch in (
-                self._in_box("update_stress", box, {**fields, **layers}),
+                self._in_box("update_stress", box, {**fields, **layers, **self.rheology.peaks}),
                 *self.sea_floor.correct("correct_stress", box, {**fields, **sponge}),
                 *self.faults.release(fields, box),
                 *self.rheology.release(self._pick(*STRESSES), box),

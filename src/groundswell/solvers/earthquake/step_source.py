@@ -11,6 +11,7 @@ from groundswell.grids.cartesian import Layout, Part
 from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.materials import Materials
+from groundswell.solvers.earthquake.plasticity.tiles import TILE
 from groundswell.solvers.earthquake.setup import Setup
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -18,9 +19,19 @@ BAND_BYTES = 100_000  # of a plane of a field in a band; see bands.h
 
 
 def step_source(
-    setup: Setup, part: Part, layout: Layout, materials: Materials, layers: AbsorbingLayers
+    setup: Setup,
+    part: Part,
+    layout: Layout,
+    materials: Materials,
+    layers: AbsorbingLayers,
+    *,
+    peaks: bool = False,
 ) -> Source:
-    """The kernels for a part of the grid."""
+    """The kernels for a part of the grid.
+
+    Args:
+        peaks: whether the update of stresses keeps the peaks of tiles; see kernels/tile_peaks.h.
+    """
     ground, has_surface = setup.ground, setup.ground.free_surface and part.start[2] == 0
     constants: dict[str, Constant] = {
         **common_constants(setup, part, materials),
@@ -31,6 +42,8 @@ def step_source(
         "SHEAR_REACH": SHEAR_REACH,
         "ABOVE": float(surface_weights(ground.free_surface)[0]),
         "BAND_BYTES": BAND_BYTES,
+        "PEAKS": peaks,
+        "TILE": TILE,
     }
     parameters = {**layout.parameters(), **layers.parameters(), **differences(part)}
     parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from emulated_backend import EmulatedBackend
-from yielding_rock import ROCK, YieldingPart, initial, random_stresses, small_setup, yielded
+from yielding_rock import FORCE, ROCK, YieldingPart, initial, random_stresses, small_setup, yielded
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend, Blocks, open_backend
 from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
-from groundswell.solvers.earthquake.solver import STRESSES
+from groundswell.solvers.earthquake.plasticity.tiles import peaks_shape
+from groundswell.solvers.earthquake.solver import STRESSES, Earthquake
+from groundswell.solvers.earthquake.step_source import step_source
 
+KERNELS = Path(__file__).parent / "kernels"
 TOLERANCE = {"float32": 1e-6, "float64": 1e-14}  # of the largest stress, initial one included
 LARGEST = 3e7
 CPU, EMULATED = open_backend("cpu"), EmulatedBackend()
@@ -72,6 +77,28 @@ def test_yield_on_a_gpu(gpu: Any, precision: str) -> None:
     for name in STRESSES:
         stress = gpu.to_host(found.stresses[name])
         assert np.abs(stress - found.of(wanted[name])).max() < TOLERANCE[setup.dtype] * LARGEST
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_steps_on_a_gpu_search_what_they_must(gpu: Any, precision: str) -> None:
+    """The same bits as with a search of all tiles, and peaks of the stresses that a step leaves."""
+    weak = {**ROCK, "cohesion": "2e5 + 100 * x", "stress": {"ratio": 1.0}, "friction_angle": 10.0}
+    explosion = {**FORCE, "force": [3e11, -2e11, 2e11]}
+    setup = small_setup(plasticity=weak, source=[explosion], run={"precision": precision})
+    some, all_tiles = Earthquake(setup, gpu), Earthquake(setup, gpu)
+    all_tiles.rheology._limits[...] = 0
+    for _ in range(60):
+        some.step(), all_tiles.step()
+    assert some.snapshot("plastic_strain").max() > 0
+    for name in (*STRESSES, "vx", "plastic_strain"):
+        assert np.array_equal(some.snapshot(name), all_tiles.snapshot(name)), name
+    whole = [Block((0, 0, 0), some.part.shape)]
+    for launch in (*some.rheology._clear_peaks(), some._update_stress(whole)[0]):
+        launch()
+    wanted = np.max([np.abs(gpu.to_host(some.fields[n].interior)).max() for n in STRESSES])
+    found = gpu.to_host(some.rheology._peaks).view(np.float32)
+    assert found.max() == pytest.approx(wanted, rel=3e-7) and (found > 0).mean() > 0.3
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -136,6 +163,55 @@ def test_what_has_yielded_leaves_no_trace(backend: Backend) -> None:
     assert np.array_equal(part.rank.strain.interior, strain)
     for name in STRESSES:
         assert np.array_equal(part.stresses[name], part.of(small[name]))
+
+
+def test_tiles_of_small_stresses_are_skipped() -> None:
+    """By the bound, which is never too high: the search of all tiles finds the same."""
+    setup = small_setup(plasticity={**ROCK, "cohesion": "5e6 + 50 * x"})
+    part = YieldingPart(setup, EMULATED, Part.whole(setup.grid))
+    whole = random_stresses(setup, 17, size=3e6)
+    part.fill(whole)
+    part.step()
+    assert part.rank._flags.any()
+    limits, flags = part.rank._cells.limits, part.rank._flags.copy()
+    around = np.stack(
+        [
+            np.roll(part.largest(), (-k, -j, -i), (0, 1, 2))[:-1, :-1, :-1]
+            for k in (0, 1)
+            for j in (0, 1)
+            for i in (0, 1)
+        ]
+    ).max(axis=0)
+    may_skip = around < limits
+    assert 0.2 < may_skip[np.isfinite(limits)].mean() < 0.95 and not flags[may_skip].any()
+    part.fill(whole)  # without peaks, nothing is searched but what must be
+    part.rank._flags[...] = 0
+    for launch in part.rank.find(part.stresses):
+        part.rank._peaks[...] = 0
+        launch()
+    assert not part.rank._flags[limits > 0].any()
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("ends", [(0, 47), (0, 16), (16, 31), (31, 33), (33, 47)])
+def test_peaks_of_boxes(precision: str, ends: tuple[int, int]) -> None:
+    """Of the cells of a box alone, whatever its ends are; other tiles keep theirs."""
+    setup = small_setup(run={"precision": precision})
+    part = YieldingPart(setup, EMULATED, Part.whole(setup.grid))
+    part.fill(random_stresses(setup, 18))
+    source = step_source(setup, part.part, part.layout, part.materials, part.layers, peaks=True)
+    module = EMULATED.compile(replace(source, path=KERNELS / "keep_peaks.h"))
+    peaks = np.zeros(peaks_shape(part.part.cells), np.uint32)
+    _, ny, nz = part.part.cells
+    where = {"first_i": ends[0], "count_i": ends[1] - ends[0], "blocks": ny * nz}
+    module.launch("keep_peaks", Blocks(ny * nz, 64), peaks=peaks, **part.stresses, **where)()
+    for name in STRESSES:
+        part.stresses[name][:, :, : ends[0]] = part.stresses[name][:, :, ends[1] :] = 0
+    wanted = part.largest(exact=precision == "single")
+    if precision == "single":
+        assert np.array_equal(peaks.view(np.float32), wanted)
+    else:  # rounded up
+        np.testing.assert_allclose(peaks.view(np.float32), wanted, rtol=3e-7, atol=1e-30)
 
 
 # --- storage of the strength ----------------------------------------------------------------------

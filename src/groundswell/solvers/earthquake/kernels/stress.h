@@ -141,10 +141,11 @@ INLINE StressState load(const StressFields& f, index_t c) {
   return state;
 }
 
-// Advances stress and memory variables at one point by a step and stores them at offset c.
-INLINE void advance_stress(const StressFields& fields, StressState state, const VelocityGradient& d,
-                           index_t c, int k, const Matter& matter, const real* RESTRICT rows,
-                           const Mechanism& m, real keep) {
+// Advances stress and memory variables at one point by a step and stores them at offset c; returns
+// the stress.
+INLINE Tensor advance_stress(const StressFields& fields, StressState state,
+                             const VelocityGradient& d, index_t c, int k, const Matter& matter,
+                             const real* RESTRICT rows, const Mechanism& m, real keep) {
   Tensor rate = elastic_rate(d, matter, rows, k);
 #if ATTENUATION
   add_memory(rate, state.r, d, matter, m);
@@ -153,8 +154,9 @@ INLINE void advance_stress(const StressFields& fields, StressState state, const 
   // sxz and syz of row 0 lie on the free surface, where they vanish.
   const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;
   const Tensor& s = state.s;
-  store(fields.stress, c,
-        {keep * FMA(DT, rate.xx, s.xx), keep * FMA(DT, rate.yy, s.yy),
-         keep * FMA(DT, rate.zz, s.zz), keep * FMA(DT, rate.xy, s.xy),
-         below * FMA(DT, rate.xz, s.xz), below * FMA(DT, rate.yz, s.yz)});
+  const Tensor after = {keep * FMA(DT, rate.xx, s.xx),  keep * FMA(DT, rate.yy, s.yy),
+                        keep * FMA(DT, rate.zz, s.zz),  keep * FMA(DT, rate.xy, s.xy),
+                        below * FMA(DT, rate.xz, s.xz), below * FMA(DT, rate.yz, s.yz)};
+  store(fields.stress, c, after);
+  return after;
 }

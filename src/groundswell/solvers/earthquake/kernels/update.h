@@ -1,6 +1,7 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
 #include "materials.h"
+#include "tile_peaks.h"
 #include "rows.h"
 #include "stress.h"
 #include "sweep.h"
@@ -30,7 +31,8 @@
   INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT_STORED rxx,           \
       INOUT_STORED ryy, INOUT_STORED rzz, INOUT_STORED rxy, INOUT_STORED rxz, INOUT_STORED ryz, \
       IN vx, IN vy, IN vz, IN lam, IN compliance, IN inverse_qp, IN inverse_qs,                 \
-      IN_CLASSES classes, IN rows, IN mechanisms, LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS
+      IN_CLASSES classes, IN rows, IN mechanisms, LAYER_ARGUMENTS, IN sponge,                   \
+      BOX_ARGUMENTS PEAK_ARGUMENTS
 #define MODULI_OF_CELLS                                                                   \
   Moduli {                                                                                \
     {lam, classes}, {compliance, classes}, {inverse_qp, classes}, { inverse_qs, classes } \
@@ -38,7 +40,9 @@
 #define STRESS_UPDATE                                                                              \
   StressUpdate {                                                                                   \
     {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, MODULI_OF_CELLS, \
-        rows, mechanisms, sponge, LAYERS                                                           \
+        rows, mechanisms, sponge, LAYERS, {                                                        \
+      PEAK_MEMBERS                                                                                 \
+    }                                                                                              \
   }
 
 struct VelocityUpdate {
@@ -96,6 +100,7 @@ struct StressUpdate {
   Moduli moduli;
   const real *rows, *mechanisms, *sponge;
   Layers layers;
+  TilePeaks peaks;
 
   struct Inputs {
     StressState before;
@@ -132,8 +137,9 @@ struct StressUpdate {
     const Mechanism m = ATTENUATION ? mechanism_at(mechanisms, i, j, k) : Mechanism{};
     at.matter.across_z = correction<ACROSS_Z>(rows, k);  // read before anything is stored
     absorb(at.d, layers, past, i, j, k, in);
-    advance_stress(fields, at.before, at.d, cell_at(i, j, k), k, at.matter, rows, m,
-                   sponge_factor(sponge, i, j, k));
+    const Tensor after = advance_stress(fields, at.before, at.d, cell_at(i, j, k), k, at.matter,
+                                        rows, m, sponge_factor(sponge, i, j, k));
+    peaks.keep(after, i, j, k);
   }
 };
 

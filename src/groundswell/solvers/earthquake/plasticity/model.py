@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.arrays import Floats, Mask
+from groundswell.backends.host_threads import in_threads
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import Grid
@@ -22,7 +23,7 @@ from groundswell.seismology.plasticity import (
     RockPoints,
     strength_at,
 )
-from groundswell.seismology.plasticity.drucker_prager import split
+from groundswell.seismology.plasticity.drucker_prager import second_invariant, split
 from groundswell.seismology.plasticity.estimates import RockState, YieldEstimates
 from groundswell.seismology.plasticity.rock import varies_sideways
 from groundswell.seismology.sources.point_sources import PointSource
@@ -74,6 +75,13 @@ class Plasticity:
         mean, deviator = split(stress)
         whole = mean + self.initial.fluid_pressure(centre)
         return np.stack([*deviator, whole, *self.initial.at(face)[4:]], axis=1)
+
+    def initial_load(self, k: int) -> tuple[float, float]:
+        """Mean stress plus fluid pressure, and sqrt(J2), in row `k` of the region, Pa."""
+        depth = np.array([(k + 0.5) * self.grid.spacing[2]])
+        mean, deviator = split(self.initial.at(depth))
+        whole = mean + self.initial.fluid_pressure(depth)
+        return float(whole[0]), float(np.sqrt(second_invariant(deviator))[0])
 
     def spared(self, k: int) -> Mask | None:
         """Which cells in row `k` of the region are around moments, (ny, nx); None if none is."""
@@ -145,7 +153,7 @@ def _estimates(
 
     def own() -> YieldEstimates:
         rows = range(job.rank, nz, job.size)
-        return YieldEstimates.of(section.relaxation_time, map(state, rows))
+        return YieldEstimates.of(section.relaxation_time, in_threads(state, rows))
 
     def state(k: int) -> RockState:
         rock, depth = strength_of_row(section, medium, k), np.atleast_1d(Axis(h).at(k + 0.5))

@@ -21,9 +21,11 @@ class Rheology:
 
     Attributes:
         fields: of all cells of the part, by name.
+        peaks: further arguments of the update of stresses.
     """
 
     fields: Mapping[str, Field] = {}
+    peaks: Mapping[str, DeviceArray] = {}
 
     def exchanges(
         self, fields: Mapping[str, Field], decomposition: Decomposition, make: MakeExchange
