@@ -96,7 +96,9 @@ class Outputs:
             self._clock,
         )
         self._faults = fault_records(setup, rank.backend, rank.comm, rank.clock, rank.faults)
-        self._strain = self._strain_records()
+        strain, where = self._regions.get(STRAIN), (rank.backend, rank.comm, rank.part)
+        points = self._surface_points
+        self._strain = None if strain is None else StrainRecords(strain, points, *where)
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
         self._peaks: DeviceArray | None = None
@@ -115,14 +117,6 @@ class Outputs:
         """Fields over this part's region, (nz, ny, nx)."""
         slices = self._part.region_slices
         return {name: array[slices] for name, array in self._fields.items()}
-
-    def _strain_records(self) -> StrainRecords | None:
-        """The record of the plastic strain, if the rock yields."""
-        strain = self._regions.get(STRAIN)
-        if strain is None:
-            return None
-        where = (self._backend, self._comm, self._part)
-        return StrainRecords(strain, self._surface_points, *where)
 
     def ring(self, name: str) -> Ring:
         """The latest samples of "seismograms", "surface" or "volumes", on the device."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from dgwave_cases import build, setup
 from dgwave_rank_cases import VARIANTS
+from small_ruptures import FAULT
 
 import groundswell as gs
 from groundswell.arrays import Floats
@@ -300,3 +301,24 @@ def test_sheared_rock_may_let_waves_grow() -> None:
         rock = {**WEAK, "stress": {"ratio": ratio}}
         found = DgWave(setup(**content(plasticity=rock, receiver=[])), open_backend("cpu"))
         assert np.isinf(found.sources_end) == is_endless
+
+
+def test_rock_yields_where_a_fault_stretches_it(strain: Any) -> None:
+    """South of a right-lateral fault, the rock moves west: it is stretched in the east."""
+    tensor = dict.fromkeys(("xx", "yy", "zz"), -120e6) | {"xy": 70e6, "xz": 0.0, "yz": 0.0}
+    weak = {**WEAK, "cohesion": "12 MPa", "friction_angle": 30, "relaxation_time": 0}
+    found = strain(
+        medium={"kind": "homogeneous", "vp": 6000.0, "vs": 3464.0, "rho": 2670.0},
+        grid={"size": [800, 800, 600], "spacing": 100},
+        source=[],
+        fault=[{**FAULT, "stress": {"tensor": tensor}}],
+        time={"duration": 0.1},
+        plasticity={**weak, "stress": {"tensor": tensor}},
+    )
+    x, y = (found.fields[axis].values for axis in "xy")
+    plastic = found.fields.plastic_strain.values
+    near = np.abs(y - 400)
+    assert plastic[near < 200].sum() > 0.9 * plastic.sum() > 0
+    for side, stretched, pressed in ((y < 400, x > 500, x < 300), (y > 400, x < 300, x > 500)):
+        ends = [plastic[side & (near < 100) & end].mean() for end in (stretched, pressed)]
+        assert ends[0] > 5 * ends[1]
