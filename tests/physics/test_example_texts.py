@@ -7,6 +7,7 @@ compare what their texts say of the results, to the last digit that they print.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ import groundswell as gs
 from groundswell.seismology.reference.misfit import lowpass
 from groundswell.simulation.preparation import check
 from groundswell.simulation.result import Result
+from groundswell.solvers.earthquake import EarthquakeCase
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -198,6 +200,32 @@ def test_the_text_on_the_basin(results: Callable[[str], Result]) -> None:
         assert_printed(inside[3], peak(found, station))
     time = found.seismograms["time"].values[horizontal(found, "L05").argmax()]
     assert_printed(said[2], float(time))
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1800)
+def test_the_text_on_sediments_that_yield(tmp_path: Path) -> None:
+    folder = EXAMPLES / "basin"
+    content = tomllib.loads((folder / "yielding.toml").read_text(encoding="utf-8"))
+    case = EarthquakeCase.from_dict(content, folder)
+    del content["plasticity"], content["output"]["record"]
+    linear = EarthquakeCase.from_dict(content, folder)
+    found, without = (
+        gs.run(each, folder=tmp_path / name) for name, each in (("a", case), ("b", linear))
+    )
+    text = text_of("examples/basin/README.md")
+    said = re.search(r"in (\d+) km³.* reaches ([\d.]+) %", text)
+    assert said
+    findings = found.summary["findings"]
+    assert_printed(said[1], findings["yielded_volume"] / 1e9)
+    assert_printed(said[2], 100 * findings["largest_plastic_strain"])
+    peaks = re.search(r"at `L05` is ([\d.]+) m/s, and ([\d.]+) m/s", text)
+    assert peaks
+    for words, result in zip(peaks.groups(), (found, without), strict=True):
+        assert_printed(words, peak(result, "L05") / 100)
+    smaller = re.search(r"At `L03`, near the source, the motion is (\d+) % smaller", text)
+    assert smaller
+    assert_printed(smaller[1], 100 * (1 - peak(found, "L03") / peak(without, "L03")))
 
 
 @pytest.mark.full

@@ -123,6 +123,20 @@ def test_nothing_moves_before_the_fastest_wave(name: str, results: dict[str, Res
         assert onset < 2.5 * earliest + 0.5
 
 
+def test_the_sediments_of_the_basin_yield(tmp_path: Path) -> None:
+    """With coarser cells, near the source alone; the rock does not yield."""
+    folder = EXAMPLES / "basin"
+    content = tomllib.loads((folder / "yielding.toml").read_text(encoding="utf-8"))
+    content["grid"]["spacing"], content["time"]["duration"] = 250, 6
+    content["boundary"]["width"] = 6
+    result = run(EarthquakeCase.from_dict(content, folder), folder=tmp_path)
+    strain = result.plastic_strain.plastic_strain
+    assert 0.02 < float((strain > 0).mean()) < 0.3 and 1e-4 < float(strain.max()) < 1e-2
+    away = np.hypot((strain.x - 8e3) / 5e3, (strain.y - 6e3) / 3.5e3)
+    assert float(strain.where(away > 1.15).max()) == 0
+    assert len(draw_pictures(result.folder, pytest.fail)) == 3
+
+
 # --- each one's point ----------------------------------------------------------------------------
 
 

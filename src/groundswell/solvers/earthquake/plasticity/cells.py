@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, HostArray, Indices, Mask, Reals
+from groundswell.backends.host_threads import for_each, in_threads
 from groundswell.grids.cartesian import GHOSTS, Part
+from groundswell.seismology.plasticity import DruckerPrager
 from groundswell.solvers.earthquake.faults.plane import FaultPlane
 from groundswell.solvers.earthquake.plasticity.model import Plasticity
 from groundswell.solvers.earthquake.plasticity.tiles import TILE, tiles_of
@@ -37,20 +39,28 @@ class RockCells:
         nx, ny, nz = part.cells
         shape = nz + 1, ny + 1, tiles_of(nx) * TILE
         can, self.limits = np.zeros(shape, bool), np.full((*shape[:2], tiles_of(nx)), np.inf, "f4")
-        cells = slice(TILE - 1, TILE + nx)
-        for k, row in enumerate(self._indices[2].tolist()):
-            if row >= 0:
-                can[k, :, cells] = self._can_yield(row)
-                limits = np.full(shape[1:], np.inf)
-                limits[:, cells] = np.where(can[k, :, cells], self._limits_of(row), np.inf)
-                self.limits[k] = limits.reshape(ny + 1, -1, TILE).min(axis=2)
+
+        def fill(k: int) -> None:
+            can[k], limits = self._row(int(self._indices[2][k]), shape[1:])
+            self.limits[k] = limits.reshape(ny + 1, -1, TILE).min(axis=2)
+
+        for_each(fill, np.flatnonzero(self._indices[2] >= 0).tolist())
         self._search_always(part, faults)
         self._any = [np.flatnonzero(can.any(axis=axes)) for axes in ((1, 2), (0, 2), (0, 1))]
         self.masks = np.packbits(can, axis=2, bitorder="little").view("<u4")
 
-    def _limits_of(self, row: int) -> Floats:
+    def _row(self, row: int, shape: tuple[int, int]) -> tuple[Mask, Floats]:
+        """Which cells of a row of the region can yield, and their limits, in tiles; of `shape`."""
+        rock = self._plasticity.strength(row)
+        can, limits = np.zeros(shape, bool), np.full(shape, np.inf)
+        cells = slice(TILE - 1, TILE - 1 + len(self._indices[0]))
+        can[:, cells] = self._can_yield(rock, row)
+        limits[:, cells] = np.where(can[:, cells], self._limits_of(rock, row), np.inf)
+        return can, limits
+
+    def _limits_of(self, rock: DruckerPrager, row: int) -> Floats:
         """The limit of each cell of a row of the region, (ny + 1, nx + 1)."""
-        cohesion, sine = self._pair(row)
+        cohesion, sine = np.asarray(rock.cohesion_cos), np.asarray(rock.sine)
         mean, tau = self._plasticity.initial_load(row)
         with np.errstate(invalid="ignore"):
             margin = np.maximum(cohesion - mean * sine, 0) - tau
@@ -92,9 +102,9 @@ class RockCells:
         """The part of an excess that remains after a step."""
         return float(np.asarray(self._plasticity.strength(0).remembered(dt)))
 
-    def _can_yield(self, row: int) -> Mask:
+    def _can_yield(self, rock: DruckerPrager, row: int) -> Mask:
         """Which cells of a row of the region can yield, (ny + 1, nx + 1)."""
-        can = np.isfinite(np.asarray(self._plasticity.strength(row).cohesion))
+        can = np.isfinite(np.asarray(rock.cohesion))
         if (spared := self._plasticity.spared(row)) is not None:
             can = can & ~spared
         i, j = self._indices[:2]
@@ -126,12 +136,15 @@ class RockCells:
     def planes(self) -> Iterator[tuple[Callable[[DeviceArray], DeviceArray], Pair]]:
         """Yield the place of each plane in an array with ghosts, and its strength."""
         nx, ny, _ = self._part.cells
-        for k, row in enumerate(self._indices[2].tolist()):
-            if row < 0:
-                continue
-            cohesion, sine = (np.array(self._taken(a)) for a in self._pair(row))
-            rows, columns = slice(GHOSTS - 1, GHOSTS + ny), slice(GHOSTS - 1, GHOSTS + nx)
-            yield _at((GHOSTS - 1 + k, rows, columns)), (cohesion, sine)
+        rows, columns = slice(GHOSTS - 1, GHOSTS + ny), slice(GHOSTS - 1, GHOSTS + nx)
+        inside = np.flatnonzero(self._indices[2] >= 0).tolist()
+
+        def pair(k: int) -> Pair:
+            cohesion, sine = self._pair(int(self._indices[2][k]))
+            return np.array(self._taken(cohesion)), np.array(self._taken(sine))
+
+        for k, found in zip(inside, in_threads(pair, inside), strict=True):
+            yield _at((GHOSTS - 1 + k, rows, columns)), found
 
 
 def _at(index: tuple[int | slice, ...]) -> Callable[[DeviceArray], DeviceArray]:

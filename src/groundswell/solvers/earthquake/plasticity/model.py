@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.arrays import Floats, Mask
+from groundswell.backends.host_threads import in_threads
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import Grid
@@ -152,7 +153,7 @@ def _estimates(
 
     def own() -> YieldEstimates:
         rows = range(job.rank, nz, job.size)
-        return YieldEstimates.of(section.relaxation_time, map(state, rows))
+        return YieldEstimates.of(section.relaxation_time, in_threads(state, rows))
 
     def state(k: int) -> RockState:
         rock, depth = strength_of_row(section, medium, k), np.atleast_1d(Axis(h).at(k + 0.5))
