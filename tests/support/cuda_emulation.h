@@ -28,7 +28,7 @@ struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
 static thread_local Index threadIdx, blockIdx;
-static Index blockDim;
+static Index blockDim, gridDim;
 
 constexpr int WARP_SIZE = 32;
 struct Warp {

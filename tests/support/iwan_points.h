@@ -21,10 +21,10 @@ KERNEL advance_elements(real* stresses, real* lost, const real* increment, const
     Deviator sum_lost{};
     for (int e = 0; e < elements; ++e) {
       real* const own = stresses + e * 5 * points + n;
-      Deviator stress = load(own, points);
-      advance_element(stress, sum_lost, load(increment + n, points), shares[e],
-                      strengths[e] * scale[n]);
-      store(own, points, stress);
+      const Deviator trial = sum(load(own, points), shares[e], load(increment + n, points));
+      const real part = lost_part(trial.half_square(), strengths[e] * scale[n]);
+      sum_lost = sum(sum_lost, part, trial);
+      store(own, points, sum(trial, -part, trial));
     }
     store(lost + n, points, sum_lost);
   }

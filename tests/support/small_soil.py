@@ -63,6 +63,14 @@ def random_solver(precision: str, surfaces: int, top: str, seed: int) -> Earthqu
         array[...] = 1e-2 * rng.normal(size=array.shape)
     soil: Any = found.rheology
     soil._elements[...] = 1e2 * rng.normal(size=soil._elements.shape)
+    # Some elements have not yielded, and some cells and edges none at all.
+    for counts in soil._counts.values():
+        counts[...] = rng.integers(0, surfaces, counts.shape) * rng.integers(0, 2, counts.shape)
+    lost = soil._elements.reshape(*soil._elements.shape[:2], 1 + surfaces, 5, -1)
+    for e in range(surfaces):
+        has_lost = soil._counts["edge_counts"] > e
+        lost[:, :, 1 + e, :2] *= (soil._counts["cell_counts"] > e)[:, :, None]
+        lost[:, :, 1 + e, 2:] *= has_lost[:, :, None]
     return found
 
 

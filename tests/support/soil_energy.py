@@ -1,4 +1,4 @@
-"""Energy of a closed box with soft soil: what elements and the rest of the stiffness store."""
+"""A closed box with soft soil in NumPy: its energy, and the stresses that its elements have."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Launch, open_backend
+from groundswell.seismology.plasticity import Elements
 from groundswell.solvers.earthquake.plasticity.soil_rank import SoilYield
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -20,6 +21,7 @@ from groundswell.solvers.earthquake.verification.energy import (
     X,
     Y,
     Z,
+    _mean_with,
     _push,
 )
 from groundswell.time_integration.step_limits import staggered_leapfrog
@@ -32,37 +34,69 @@ class SoilBox:
     """A closed box of random cells in motion, the upper rows of which are soft soil.
 
     Energy is that of the velocities before and after a step with the stresses in between, which
-    leapfrog steps conserve in linear rock. A linear solver that moves as the soil does stores too
-    much by what its stresses at cell centres would store, less what the elements store.
+    leapfrog steps conserve in linear rock.
 
     Args:
-        soil: other keys of `[plasticity]`.
+        rows: of soft soil.
+        reference_strain: of all cells.
+        surfaces: elements of a cell.
+
+    Attributes:
+        linear: stresses that linear rock would have after the same motion.
     """
 
     box: RandomBox
-    soil: dict[str, Any]
+    rows: int
+    reference_strain: float
+    surfaces: int = 6
 
     def __post_init__(self) -> None:
         step = 0.9 * staggered_leapfrog(SPACING, SPEEDS[1], free_surface=True)
         content = self.box.case(step).model_dump(exclude_unset=True)
-        case = sim.make_case(**content | {"plasticity": {"model": "iwan", **self.soil}})
+        soil = {"reference_strain": self.reference_strain, "surfaces": self.surfaces}
+        soil |= {"model": "iwan", "depth": self.rows * SPACING[2]}
+        case = sim.make_case(**content | {"plasticity": soil})
         self.found = sim.build(case, open_backend("cpu"), closed=True)
         self.box.fill(self.found)
         _push(self.found)
         self.linear = {name: np.zeros(self.box.rho.shape) for name in STRESSES}
-        self._set_carried()
-        self._run(self.found.update_velocities())
-
-    def _set_carried(self) -> None:
-        """Let the elements carry what they may in these rows."""
-        assert self.found.setup.soil is not None
-        self.carried = carried_in(self.box)[: self.found.setup.soil.layer.cells[2]]
+        self.carried = self._carried()
         self.soil_yield._tables_on_device["carried"][...] = self.carried
+        self._run(self.found.update_velocities())
 
     @property
     def soil_yield(self) -> SoilYield:
         assert isinstance(self.found.rheology, SoilYield)
         return self.found.rheology
+
+    @property
+    def elements(self) -> Elements:
+        assert self.found.setup.soil is not None
+        return self.found.setup.soil.elements[0]
+
+    def _carried(self) -> Floats:
+        """The largest part of normal stiffness that elements may carry in a row, by eigenvalues."""
+        found = np.ones(self.rows)
+        deviator = np.eye(3) - 1 / 3
+        for k in range(self.rows):
+            inverse = np.linalg.inv(self.stiffness()[k])
+            largest = np.linalg.eigvals(inverse @ deviator).real.max(axis=-1) * 2 * self.box.mu[k]
+            found[k] = min(1.0, 1 / largest.max())
+        return found
+
+    def stiffness(self) -> Floats:
+        """Of normal strains in each cell, (nz, ny, nx, 3, 3)."""
+        lam, mu = self.box.lam, self.box.mu
+        along, across = (self.box.corrections[:, n, None, None] for n in (2, 3))
+        level, off, up = lam + 2 * mu + across, lam + across, lam + 2 * mu + along
+        rows = [[level, off, lam], [off, level, lam], [lam, lam, up]]
+        return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+    def compliance(self, name: str) -> Floats:
+        """1 / mu at the edges of a shear stress, (nz, ny, nx)."""
+        first, second = SHEAR[name]
+        mean = _mean_with(_mean_with(1 / self.box.mu, first), second)
+        return self.box._at(second, mean, 1)
 
     def step(self) -> tuple[float, float]:
         """Advance by a step; all energy half a step after it, and that of the elements."""
@@ -72,7 +106,8 @@ class SoilBox:
         self._run([*found._mirror_velocity(), *yielding])
         update, release = found._update_stress(found._boxes()[1])
         update()
-        self._follow(stresses)
+        for name, now in sim.read(found, STRESSES).items():
+            self.linear[name] += now - stresses[name]
         release()
         found.exchanges[1]()
         self._run([*found._mirror_stress(), *found.update_velocities()])
@@ -83,16 +118,15 @@ class SoilBox:
         for launch in launches:
             launch()
 
-    def _follow(self, before: WaveState) -> None:
-        """Add the increments of linear rock."""
-        for name, now in sim.read(self.found, STRESSES).items():
-            self.linear[name] += now - before[name]
+    # --- energy -----------------------------------------------------------------------------------
 
     def _energy(self, before: WaveState, after: WaveState) -> tuple[float, float]:
-        kinetic = self._kinetic(before, after)
-        stored, carried = self.box.strain(self.linear, self.linear), self._centres()
-        elements = self._elements()
-        return kinetic + stored - carried + elements, elements
+        rest = {name: values.copy() for name, values in self.linear.items()}
+        for name, axes in SHEAR.items():
+            rest[name][: self.rows + (Z in axes)] = 0  # the elements have all of it
+        elements = self._normal_elements() + sum(map(self._shear_elements, SHEAR))
+        linear = self.box.strain(rest, rest) - self._deviators()
+        return self._kinetic(before, after) + linear + elements, elements
 
     def _kinetic(self, before: WaveState, after: WaveState) -> float:
         """v . v' from those of their sum and difference."""
@@ -100,66 +134,104 @@ class SoilBox:
         differences = {name: before[name] - after[name] for name in before}
         return (self.box.kinetic(sums) - self.box.kinetic(differences)) / 4
 
-    def _centres(self) -> float:
-        """What linear elements would store: half of stress times strain of deviators."""
-        rows = len(self.carried)
-        normal = np.stack([self.linear[name] for name in NORMAL])
-        strain = self._strain_of(normal)
-        deviator = 2 * self.box.mu * (strain - strain.mean(axis=0))
-        shear = np.stack([self._at_centres(name, axes) for name, axes in SHEAR.items()])
-        energy = ((deviator**2).sum(axis=0) + 2 * (shear**2).sum(axis=0)) / (4 * self.box.mu)
-        return float((energy[:rows] * self.carried[:, None, None]).sum())
+    def _deviators(self) -> float:
+        """What linear elements would store by normal strains."""
+        deviator = self.deviators(self.linear)
+        energy = (deviator**2).sum(axis=0) / (4 * self.box.mu)
+        return float((energy[: self.rows] * self.carried[:, None, None]).sum())
 
-    def _strain_of(self, normal: Floats) -> Floats:
-        """Normal strains of normal stresses, (3, nz, ny, nx), in transversely isotropic rows."""
-        lam, mu = self.box.lam, self.box.mu
-        along, across = (self.box.corrections[:, n, None, None] for n in (2, 3))
-        level, off, up = lam + 2 * mu + across, lam + across, lam + 2 * mu + along
-        rows = [[level, off, lam], [off, level, lam], [lam, lam, up]]
-        matrix = np.stack([np.stack(np.broadcast_arrays(*row)) for row in rows])
-        solved = np.linalg.solve(
-            matrix.transpose(2, 3, 4, 0, 1), normal.transpose(1, 2, 3, 0)[..., None]
+    def deviators(self, stresses: WaveState) -> Floats:
+        """Deviatoric stress, 2 mu times strain, of normal stresses, (3, nz, ny, nx)."""
+        normal = np.stack([stresses[name] for name in NORMAL], axis=-1)
+        strain = np.linalg.solve(self.stiffness(), normal[..., None])[..., 0]
+        return np.moveaxis(
+            2 * self.box.mu[..., None] * (strain - strain.mean(-1)[..., None]), -1, 0
         )
-        return np.asarray(solved[..., 0].transpose(3, 0, 1, 2))
 
-    def _at_centres(self, name: str, axes: Any) -> Floats:
-        """Means over four edges; stresses of rows with corrected compliance as without it."""
-        corrections = self.box.corrections[:, 1, None, None] if Z in axes else 1.0
-        edges = self.linear[name] * corrections
-        for axis in axes:
-            edges = (edges + _next(edges, axis)) / 2
-        return edges
+    def stored(self, component: int, below: int) -> Floats:
+        """A component of all elements' stresses, (surfaces, rows + below, ny, nx)."""
+        ny, nx = self.box.mu.shape[1:]
+        s = self.soil_yield._elements[: self.rows + below, :ny, :, :nx]
+        linear, *lost = np.moveaxis(s[:, :, component::5], 2, 0)
+        return np.asarray(self.elements.shares[:, None, None, None] * linear - np.stack(lost))
 
-    def _elements(self) -> float:
-        soil, model = self.soil_yield, self.found.setup.soil
-        assert model is not None
-        rows, (ny, nx) = len(self.carried), self.box.mu.shape[1:]
-        s = soil._elements.reshape(rows, ny, model.surfaces, 5, -1)[..., :nx]
-        xx, yy, xy, xz, yz = s.transpose(3, 0, 2, 1, 4)
-        squares = xx**2 + yy**2 + (xx + yy) ** 2 + 2 * (xy**2 + xz**2 + yz**2)
-        stiffness = 4 * model.elements[0].shares[:, None, None] * self.box.mu[:rows, None]
-        return float((squares / stiffness * self.carried[:, None, None, None]).sum())
+    def _normal_elements(self) -> float:
+        xx, yy = (self.stored(n, 0) for n in (0, 1))
+        energy = (xx**2 + yy**2 + (xx + yy) ** 2) / (4 * self.box.mu[: self.rows])
+        energy *= self.carried[:, None, None] / self.elements.shares[:, None, None, None]
+        return float(energy.sum())
 
-
-def carried_in(box: RandomBox) -> Floats:
-    """The largest part of the stiffness of each row that elements may carry, by eigenvalues."""
-    found = np.ones(len(box.rho))
-    for k, (_, soft, along, across) in enumerate(box.corrections):
-        lam, mu = box.lam[k].ravel(), box.mu[k].ravel()
-        level, off, up = lam + 2 * mu + across, lam + across, lam + 2 * mu + along
-        stiffness = np.array([[level, off, lam], [off, level, lam], [lam, lam, up]])
-        deviator = np.eye(3) - 1 / 3
-        inverse = np.linalg.inv(stiffness.transpose(2, 0, 1))
-        largest = np.linalg.eigvals(inverse @ deviator).real.max(axis=1) * 2 * mu
-        below = box.corrections[min(k + 1, len(found) - 1), 1]
-        found[k] = min(1.0, 1 / largest.max(), 1 / soft, 1 / below)
-    return found
+    def _shear_elements(self, name: str) -> float:
+        below = int(Z in SHEAR[name])
+        s = self.stored(2 + list(SHEAR).index(name), below)
+        energy = s**2 * self.compliance(name)[: self.rows + below] / 2
+        return float((energy / self.elements.shares[:, None, None, None]).sum())
 
 
-def _next(values: Floats, axis: tuple[int, int, int]) -> Floats:
-    """The values of the next cells along an axis; 0 below the box, periodic along x and y."""
-    dim = axis.index(1)
-    shifted = np.roll(values, -1, dim)
+@dataclass
+class SoilElements:
+    """The elements of a box in NumPy.
+
+    Attributes:
+        normal: of normal stresses, (surfaces, 3, rows, ny, nx).
+        shear: of each shear stress, (surfaces, nz, ny, nx).
+        lost: all that stresses have lost.
+    """
+
+    box: SoilBox
+
+    def __post_init__(self) -> None:
+        count, shape = self.box.surfaces, self.box.box.mu.shape
+        self.normal = np.zeros((count, 3, self.box.rows, *shape[1:]))
+        self.shear = {name: np.zeros((count, *shape)) for name in SHEAR}
+        self.lost = {name: np.zeros(shape) for name in STRESSES}
+
+    def advance(self, increments: WaveState) -> None:
+        """Advance by a step in which linear rock would have these changes of stress."""
+        shares, rows = self.box.elements.shares[:, None, None, None], self.box.rows
+        normal = self.normal + shares[:, None] * self.box.deviators(increments)[:, :rows]
+        shear = {name: s + shares * increments[name] for name, s in self.shear.items()}
+        parts = self._parts(normal, shear)
+        self.normal = normal * (1 - parts[:, None, :rows])
+        taken = (normal * parts[:, None, :rows]).sum(axis=0) * self.box.carried[:, None, None]
+        for name, values in zip(NORMAL, taken, strict=True):
+            self.lost[name][:rows] += values
+        for name, trial in shear.items():
+            part = parts
+            for axis in SHEAR[name]:
+                part = (part + _before(part, axis)) / 2
+            self.shear[name] = trial * (1 - part)
+            self.lost[name] += (trial * part).sum(axis=0)
+
+    def _parts(self, normal: Floats, shear: dict[str, Floats]) -> Floats:
+        """The parts that elements lose in all cells, (surfaces, nz, ny, nx)."""
+        rows, mu = self.box.rows, self.box.box.mu[: self.box.rows]
+        square = (normal**2).sum(axis=1) / 2
+        for name, trial in shear.items():
+            mean = trial
+            for axis in SHEAR[name]:
+                mean = (mean + _after(mean, axis)) / 2
+            square += mean[:, :rows] ** 2
+        size = np.sqrt(square)
+        strength = self.box.elements.strengths[:, None, None, None] * mu * self.box.reference_strain
+        parts = np.zeros((len(square), *self.box.box.mu.shape))
+        parts[:, :rows] = np.where(size > strength, 1 - strength / np.maximum(size, 1e-300), 0)
+        return parts
+
+
+def _after(values: Floats, axis: Any) -> Floats:
+    """The values of the next cells along an axis; nothing below the box."""
+    return _shifted(values, axis, -1)
+
+
+def _before(values: Floats, axis: Any) -> Floats:
+    """The values of the cells before along an axis; nothing above the box."""
+    return _shifted(values, axis, 1)
+
+
+def _shifted(values: Floats, axis: Any, by: int) -> Floats:
+    dim = 1 + axis.index(1)
+    shifted = np.roll(values, by, dim)
     if axis == Z:
-        shifted[-1] = 0
+        shifted[:, 0 if by == 1 else -1] = 0
     return shifted

@@ -75,6 +75,16 @@ def test_kernels_of_rock_that_yields(
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("top", ["free-surface", "absorbing"])
+@pytest.mark.parametrize("materials", ["cells", "classes"])
+def test_kernels_of_soft_soil(check: Check, precision: str, top: str, materials: str) -> None:
+    soil = {"model": "iwan", "depth": 1e3, "reference_strain": 1e-3}
+    sources = solver_sources(precision, "pml", top, True, plasticity=soil, materials=materials)
+    [found] = (source for source in sources if source.path.name == "soil.h")
+    check(found, precision, LIMITS)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
 def test_the_update_of_stresses_that_keeps_peaks(check: Check, precision: str, sides: str) -> None:
     source = solver_sources(precision, sides, "free-surface", True)[0]

@@ -30,13 +30,3 @@ INLINE real lost_part(real half_square, real strength) {
   const real kept = strength * INVERSE_SQRT(half_square);
   return half_square > strength * strength ? REAL(1) - kept : REAL(0);
 }
-
-// Advances the stress of an element by its share of an elastic increment, and adds what it then
-// loses to `lost`.
-INLINE void advance_element(Deviator& stress, Deviator& lost, const Deviator& increment, real share,
-                            real strength) {
-  const Deviator trial = sum(stress, share, increment);
-  const real part = lost_part(trial.half_square(), strength);
-  lost = sum(lost, part, trial);
-  stress = sum(trial, -part, trial);
-}

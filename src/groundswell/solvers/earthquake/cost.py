@@ -28,6 +28,7 @@ from groundswell.solvers.earthquake.field_bytes import (
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.material_count import count_materials
+from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.sampling import recorded
 from groundswell.solvers.earthquake.setup import Setup
@@ -100,10 +101,11 @@ def device_bytes(setup: Setup, part: Part) -> int:
 
 def soil_bytes(soil: SoilModel, part: Part, case: EarthquakeCase) -> int:
     """Device memory of the soft soil in a part of the grid, bytes."""
-    block, (nx, ny, _) = soil.layer.block(part), part.cells
-    rows = block.start[0] + block.shape[0] + 1 if all(block.shape) else 1
-    lost = SOIL_LOST * word(case) * nx * ny * rows
-    return prod(block.shape) * soil_cell_bytes(soil.soils.section, case) + lost
+    where, (nx, ny, _) = SoilBlock.of(soil, part), part.cells
+    cells = 0 if where.is_empty else prod(where.shape)
+    fields = (soil.surfaces + SOIL_LOST) * word(case)
+    thin = Layout((nx, ny, where.depth_rows), word(case)).size
+    return cells * soil_cell_bytes(soil.soils.section, case) + thin * fields
 
 
 def _soil_moved(soil: SoilModel, case: EarthquakeCase) -> float:

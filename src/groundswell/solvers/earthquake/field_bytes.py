@@ -16,10 +16,12 @@ CLASS = 2  # bytes
 VELOCITY_WORDS, STRESS_WORDS = 12, 15
 # Rock that does not yield reads 6 stresses once more; it has fields of what it loses and of strain.
 YIELD_WORDS, YIELD_FIELDS = 6, 2
-# Soft soil reads and writes the stresses of its elements; reads 3 velocities, modulus and reference
-# strain, writes what yielding takes; then reads this and the modulus and updates 6 stresses; the
-# accumulated plastic strain is updated, too.
-SOIL_STRESSES, SOIL_LOST, SOIL_WORDS = 5, 5, 3 + 2 + 5 + 5 + 1 + 12 + 2
+# Elements of soft soil have 5 stresses, and so has linear rock there. Cells read those of elements
+# that have yielded before and write the part of each that is lost, which edges read. What yields
+# is also read by edges and written, which we do not count. Besides, stresses of linear rock are
+# updated (3 of 5 are read twice), cells and edges read velocities and modulus, cells the reference
+# strain and counts, and what is lost is written and read.
+SOIL_STRESSES, SOIL_ELEMENT_MOVED, SOIL_LOST, SOIL_WORDS = 5, 7, 5, 13 + 8 + 2 + 10
 
 
 def field_bytes(case: EarthquakeCase) -> int:
@@ -54,13 +56,13 @@ def yield_bytes(case: EarthquakeCase) -> int:
 
 
 def soil_cell_bytes(section: IwanSection, case: EarthquakeCase) -> int:
-    """Bytes of a cell of soft soil besides the fields: stresses of elements, and the curve."""
-    return (SOIL_STRESSES * section.surfaces + 1) * word(case) + CLASS
+    """Bytes of a cell of soft soil: stresses, reference strain and counts."""
+    return (SOIL_STRESSES * (section.surfaces + 1) + 1) * word(case) + CLASS
 
 
 def soil_bytes_moved(section: IwanSection, case: EarthquakeCase) -> int:
     """Bytes of a cell of soft soil that its yield moves."""
-    return (2 * SOIL_STRESSES * section.surfaces + SOIL_WORDS) * word(case) + CLASS
+    return (SOIL_ELEMENT_MOVED * section.surfaces + SOIL_WORDS) * word(case)
 
 
 def has_yielding_rock(case: EarthquakeCase) -> bool:

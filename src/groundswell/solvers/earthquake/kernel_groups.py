@@ -23,7 +23,7 @@ KERNEL_GROUPS = {
     **dict.fromkeys(("load_fault", "slide", "stretch_fault"), FAULTS),
     **dict.fromkeys(("release", "release_surface"), FAULTS),
     **dict.fromkeys(("find_yielding", "relax_yielding", "clear_peaks"), PLASTICITY),
-    **dict.fromkeys(("yield_soil", "release_soil"), PLASTICITY),
+    **dict.fromkeys(("yield_soil", "yield_edges", "release_soil"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
 }

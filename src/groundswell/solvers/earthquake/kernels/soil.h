@@ -1,309 +1,337 @@
 // Soft soil in the uppermost rows (seismology/kernels/iwan.h), on the staggered grid.
 //
-// The elements are at cell centres, with all their components. A step has three parts: the update
-// of stresses as in linear rock; the elements of each cell, which yield; and the stresses that
-// yielding takes, subtracted at their positions.
+// Each component of an element's stress is where this component of the whole stress is. Surfaces
+// yield in cells: the trial stress at the centre, with means of shear stresses over four edges,
+// gives the part of its stress that an element loses. Edges lose the mean of the parts of their
+// cells. One return at each position would need all other components there. Elements at centres
+// alone, whose plastic strains act on edges, would need fewer bytes; but differences of strain
+// between adjacent edges would remain elastic, and waves of ten cells in soil that has softened to
+// G / 20 be 60 % too fast.
 //
-// At its centre, a cell has the mean of what linear rock would give each shear stress at its four
-// edges. An edge loses its shear modulus times the mean of the plastic strains of its four cells.
-// The second mean is the transpose of the first, as the modulus of an edge is the harmonic mean of
-// those of its cells, which also makes the energy of the means at most that of the edges. What the
-// elements do not carry is therefore elastic with a positive energy, so that the whole dissipates,
-// as each element does. If yield were evaluated at each position, with other components averaged,
-// or if a factor of each surface were averaged back, that would not follow.
+// A step has four parts: cells yield; ranks exchange the parts that they lose; edges lose theirs;
+// and after the update of stresses as in linear rock, what was lost is subtracted. Where nothing
+// yields, that is nothing.
 //
-// Where nothing yields, nothing is subtracted.
+// The stress of an element is its share of the stress that linear rock would have, less all that the
+// element has lost. Only elements that yield are written therefore, and only those that have
+// yielded before are read.
 #pragma once
-#include "box.h"
-#include "materials.h"
-#include "seismology/kernels/iwan.h"
-#include "stencil.h"
+#include "bands.h"
+#include "soil_strains.h"
 
-// The cells that may yield: SOIL_X x SOIL_Y x SOIL_Z from (SOIL_I, SOIL_J, SOIL_K). Rows of
-// `elements` start at SOIL_START, a multiple of a cache line, and have SOIL_ROW values:
-//   elements [SOIL_Z][SOIL_Y][ELEMENTS][5][SOIL_ROW]: deviatoric stresses, Pa
-//   reference [SOIL_Z][SOIL_Y][SOIL_ROW]: reference strain, infinite in linear cells
-//   curves [SOIL_Z][SOIL_Y][SOIL_ROW]: number of the curve of a cell, with CURVES > 1
+typedef unsigned char Count;
+
+// SOIL_X x SOIL_Y x SOIL_Z cells from (SOIL_I, SOIL_J, SOIL_K) may yield, and all their edges. Rows
+// of these arrays start at SOIL_START and have SOIL_ROW values:
+//   elements [SOIL_Z + 1][SOIL_Y + 1][1 + ELEMENTS][5][SOIL_ROW]: deviatoric stress of linear rock,
+//     and what each element has lost, Pa
+//   cell_counts, edge_counts [SOIL_Z + 1][SOIL_Y + 1][SOIL_ROW]: number of elements that have ever
+//     yielded in a cell, or at the edges of its low sides
+//   reference, of the same shape: reference strain, infinite in linear cells
+// Tables:
+//   curves [SOIL_Z + 1]: number of the curve of each depth row
 //   shares, strengths [CURVES][ELEMENTS]: of elements; see seismology/plasticity/backbone.py
-//   carried [SOIL_Z]: part of the stiffness of cells that the elements may carry
+//   carried [SOIL_Z]: part of the stiffness of normal strains that elements carry
+// Fields with the strides of others:
+//   parts [ELEMENTS], PARTS_APART: part of its trial stress that each element loses in cells
+//   lost_xx, lost_yy, lost_xy, lost_xz, lost_yz: stresses that the soil loses in a step, Pa
+// SHARED_X, SHARED_Y: whether there may be cells beyond the soil's ends that yield, in ghosts.
 struct Soil {
   real* elements;
+  Count *cell_counts, *edge_counts;
   const real* reference;
-  const Class* curves;
-  const real *shares, *strengths, *carried;
-};
+  const int* curves;
+  const real *shares, *strengths;
+  real* parts;
 
-// What a step of yielding takes from the cells of the uppermost rows, in fields with the strides
-// of others: normal stresses, Pa, and engineering shear strains. 0 in cells that cannot yield.
-struct Yielded {
-  real *xx, *yy, *xy, *xz, *yz;
-};
-
-INLINE index_t soil_row(int j, int k) {
-  return static_cast<index_t>(k - SOIL_K) * SOIL_Y + (j - SOIL_J);
-}
-
-// --- elements -------------------------------------------------------------------------------------
-
-// Sum over the four cells around an edge along the axis normal to A and B.
-template <Axis A, Axis B> INLINE real sum_around(const Modulus& f, index_t c) {
-  const index_t a = step_along<A>(), b = step_along<B>();
-  return (f[c] + f[c - a]) + (f[c - b] + f[c - a - b]);
-}
-
-struct Velocities {
-  const real *x, *y, *z;
-
-  template <Axis A> METHOD const real* along() const { return A == X ? x : A == Y ? y : z; }
-};
-
-// Where the upper faces of a row are: on a free surface, one row below it, or deeper.
-enum { SURFACE, SECOND, DEEPER };
-
-// Difference along z at an upper face. Values above a free surface are those of mirror_velocity
-// (surface.h), which other ranks have not computed in this rank's ghosts.
-template <int DEPTH, Axis A> INLINE real down(const Velocities& v, index_t c) {
-  const real* f = v.along<A>() + c;
-  if (DEPTH == DEEPER) return backward<Z>(f);
-  const index_t top = c - STEP_Z;
-  const real slope = (v.z[top] - v.z[top - step_along<A>()]) / (A == X ? HX : HY);
-  const real above = f[-STEP_Z] + SHEAR_REACH * HZ * slope;
-  return difference<Z>(above, f[-STEP_Z], f[0], f[STEP_Z]);
-}
-
-// A quarter of the rate of shear stress at an edge in linear rock.
-template <int DEPTH, Axis A, Axis B>
-INLINE real edge_rate(const Velocities& v, const Modulus& soft, index_t c) {
-  if (B == Z && DEPTH == SURFACE) return REAL(0);
-  const real first = B == Z ? down<DEPTH, A>(v, c) : backward<B>(v.along<A>() + c);
-  return RECIPROCAL((sum_around<A, B>(soft, c))) * (first + backward<A>(v.along<B>() + c));
-}
-
-// Mean over the four edges of a cell.
-template <int DEPTH, Axis A, Axis B>
-INLINE real shear_rate(const Velocities& v, const Modulus& soft, index_t c) {
-  constexpr int NEXT = B == Z && DEPTH < DEEPER ? DEPTH + 1 : DEPTH;
-  const index_t a = step_along<A>(), b = step_along<B>();
-  return (edge_rate<DEPTH, A, B>(v, soft, c) + edge_rate<DEPTH, A, B>(v, soft, c + a)) +
-         (edge_rate<NEXT, A, B>(v, soft, c + b) + edge_rate<NEXT, A, B>(v, soft, c + a + b));
-}
-
-// The change of the deviatoric stress at the centre of a cell in a step of linear rock.
-template <int DEPTH>
-INLINE Deviator increment_at(const Velocities& v, const Modulus& soft, index_t c) {
-  const real xx = forward<X>(v.x + c), yy = forward<Y>(v.y + c), zz = forward<Z>(v.z + c);
-  const real mean = (xx + yy + zz) * REAL(1.0 / 3), twice_mu = REAL(2) * DT * RECIPROCAL(soft[c]);
-  return {twice_mu * (xx - mean), twice_mu * (yy - mean), DT * shear_rate<DEPTH, X, Y>(v, soft, c),
-          DT * shear_rate<DEPTH, X, Z>(v, soft, c), DT * shear_rate<DEPTH, Y, Z>(v, soft, c)};
-}
-
-INLINE int depth_of(int k) { return FREE_SURFACE && k < DEEPER ? k : DEEPER; }
-
-INLINE Deviator load(const real* f, index_t apart) {
-  return {f[0], f[apart], f[2 * apart], f[3 * apart], f[4 * apart]};
-}
-INLINE void store(real* f, index_t apart, const Deviator& d) {
-  f[0] = d.xx;
-  f[apart] = d.yy;
-  f[2 * apart] = d.xy;
-  f[3 * apart] = d.xz;
-  f[4 * apart] = d.yz;
-}
-
-// The cells that a step of yielding reads and writes.
-struct SoilUpdate {
-  Soil soil;
-  Yielded yielded;
-  real* plastic_strain;
-  Velocities v;
-  Modulus compliance;
-
-  METHOD real* elements_of(int i, int j, int k) const {
-    return soil.elements + soil_row(j, k) * (ELEMENTS * Deviator::COMPONENTS * SOIL_ROW) +
-           (i - SOIL_START);
+  METHOD index_t row(int j, int k) const {
+    return static_cast<index_t>(k - SOIL_K) * (SOIL_Y + 1) + (j - SOIL_J);
   }
   METHOD index_t number(int i, int j, int k) const {
-    return soil_row(j, k) * SOIL_ROW + (i - SOIL_START);
+    return row(j, k) * SOIL_ROW + (i - SOIL_START);
   }
-  METHOD int curve(index_t n) const { return CURVES > 1 ? ELEMENTS * soil.curves[n] : 0; }
+  // The stress of linear rock; elements follow.
+  METHOD real* at(int i, int j, int k) const {
+    return elements + row(j, k) * (1 + ELEMENTS) * Deviator::COMPONENTS * SOIL_ROW +
+           (i - SOIL_START);
+  }
+  METHOD int curve(int k) const { return CURVES > 1 ? ELEMENTS * curves[k - SOIL_K] : 0; }
+};
 
-  template <int DEPTH> METHOD Deviator increment(int i, int j, int k) const {
-    return increment_at<DEPTH>(v, compliance, cell_at(i, j, k));
-  }
-  METHOD real strength(index_t n, index_t c) const {
-    return soil.reference[n] * RECIPROCAL(compliance[c]);
-  }
+// Steps between elements, between rows and between cells in arrays of counts.
+INLINE index_t element_step() { return Deviator::COMPONENTS * static_cast<index_t>(SOIL_ROW); }
+template <Axis A> INLINE index_t soil_step() {
+  const index_t row = (1 + ELEMENTS) * element_step();
+  return A == X ? 1 : A == Y ? row : row * (SOIL_Y + 1);
+}
+template <Axis A> INLINE index_t count_step() {
+  const index_t row = SOIL_ROW;
+  return A == X ? 1 : A == Y ? row : row * (SOIL_Y + 1);
+}
+INLINE int larger(int a, int b) { return a > b ? a : b; }
 
-  METHOD void finish(const Deviator& lost, int i, int j, int k) const {
+template <Axis A, Axis B> INLINE real mean_of_edges(const real* s) {
+  const index_t a = soil_step<A>(), b = soil_step<B>();
+  return REAL(0.25) * ((s[0] + s[a]) + (s[b] + s[a + b]));
+}
+
+// A deviator at the centre of a cell; `s` points to its first component.
+INLINE Deviator centre(const real* s) {
+  return {s[0], s[SOIL_ROW], mean_of_edges<X, Y>(s + 2 * SOIL_ROW),
+          mean_of_edges<X, Z>(s + 3 * SOIL_ROW), mean_of_edges<Y, Z>(s + 4 * SOIL_ROW)};
+}
+
+// The cells: their elements yield.
+struct CellYield {
+  typedef Deviator Values;
+  Soil soil;
+  LinearRock rock;
+  const real* carried;
+  real *lost_xx, *lost_yy, *plastic_strain;
+
+  // The stress that linear rock has after the step, at the centre.
+  template <int DEPTH> METHOD Values start(int i, int j, int k) const {
+    real* const s = soil.at(i, j, k);
+    const Deviator now = sum(centre(s), REAL(1), increment_at<DEPTH>(rock, cell_at(i, j, k), k));
+    s[0] = now.xx;
+    s[SOIL_ROW] = now.yy;
+    return now;
+  }
+  METHOD real scale(int i, int j, int k) const {
+    return soil.reference[soil.number(i, j, k)] * RECIPROCAL(rock.compliance[cell_at(i, j, k)]);
+  }
+  METHOD Count& count(int i, int j, int k) const { return soil.cell_counts[soil.number(i, j, k)]; }
+  // How many elements have lost something in the cell or at one of its edges.
+  METHOD int bound(int i, int j, int k) const {
+    const index_t x = count_step<X>(), y = count_step<Y>(), z = count_step<Z>();
+    const Count* n = soil.edge_counts + soil.number(i, j, k);
+    const int low = larger(larger(n[0], n[x]), larger(n[y], n[x + y]));
+    const int high = larger(larger(n[z], n[x + z]), larger(n[y + z], n[x + y + z]));
+    return larger(count(i, j, k), larger(low, high));
+  }
+  // Whether an element yields that has not lost anything yet.
+  METHOD bool begins(const Values& now, real scale, int n) const {
+    const Deviator trial = sum(Deviator{}, soil.shares[n], now);
+    return lost_part(trial.half_square(), scale * soil.strengths[n]) != REAL(0);
+  }
+  // Advances element e; `own` is what it has lost, `c` the cell. Whether it yields.
+  METHOD bool advance(real* own, Values& lost, const Values& now, real scale, int e, int n,
+                      index_t c) const {
+    const Deviator trial = sum(sum(Deviator{}, REAL(-1), centre(own)), soil.shares[n], now);
+    const real part = lost_part(trial.half_square(), scale * soil.strengths[n]);
+    soil.parts[e * PARTS_APART + c] = part;
+    lost = sum(lost, part, trial);
+    if (COALESCED && part == REAL(0)) return false;
+    own[0] = FMA(part, trial.xx, own[0]);
+    own[SOIL_ROW] = FMA(part, trial.yy, own[SOIL_ROW]);
+    return part != REAL(0);
+  }
+  METHOD void finish(const Values& lost, int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
-    const real soft = compliance[c], carried = soil.carried[k - SOIL_K];
-    yielded.xx[c] = carried * lost.xx;
-    yielded.yy[c] = carried * lost.yy;
-    yielded.xy[c] = carried * soft * lost.xy;
-    yielded.xz[c] = carried * soft * lost.xz;
-    yielded.yz[c] = carried * soft * lost.yz;
+    lost_xx[c] = carried[k - SOIL_K] * lost.xx;
+    lost_yy[c] = carried[k - SOIL_K] * lost.yy;
     // sqrt(e : e / 2) of the increment e of plastic strain
-    plastic_strain[c] += REAL(0.5) * soft * sqrt(lost.half_square());
+    const real square = lost.half_square();
+    if (COALESCED && square == REAL(0)) return;
+    plastic_strain[c] += REAL(0.5) * rock.compliance[c] * sqrt(square);
+  }
+};
+
+template <Axis A, Axis B> INLINE real mean_of_cells(const real* part) {
+  const index_t a = step_along<A>(), b = step_along<B>();
+  return REAL(0.25) * ((part[0] + part[-a]) + (part[-b] + part[-a - b]));
+}
+
+INLINE void lose(real& own, real& lost, real share, real now, real part) {
+  if (COALESCED && part == REAL(0)) return;
+  const real trial = FMA(share, now, -own);
+  lost = FMA(part, trial, lost);
+  own = FMA(part, trial, own);
+}
+
+// The edges: their elements lose what those of their cells have lost.
+struct EdgeYield {
+  typedef Shear Values;
+  Soil soil;
+  LinearRock rock;
+  real *lost_xy, *lost_xz, *lost_yz;
+
+  template <int DEPTH> METHOD Values start(int i, int j, int k) const {
+    real* const s = soil.at(i, j, k);
+    const Shear change = edges_at<DEPTH>(rock, cell_at(i, j, k), k);
+    const Shear now = {s[2 * SOIL_ROW] + change.xy, s[3 * SOIL_ROW] + change.xz,
+                       s[4 * SOIL_ROW] + change.yz};
+    s[2 * SOIL_ROW] = now.xy;
+    s[3 * SOIL_ROW] = now.xz;
+    s[4 * SOIL_ROW] = now.yz;
+    return now;
+  }
+  METHOD real scale(int, int, int) const { return REAL(0); }
+  METHOD Count& count(int i, int j, int k) const { return soil.edge_counts[soil.number(i, j, k)]; }
+  // How many elements have yielded in an adjacent cell; any where another rank may have one.
+  METHOD int bound(int i, int j, int k) const {
+    if (SHARED_X && (i == SOIL_I || i == SOIL_I + SOIL_X)) return ELEMENTS;
+    if (SHARED_Y && (j == SOIL_J || j == SOIL_J + SOIL_Y)) return ELEMENTS;
+    const index_t x = i > SOIL_I ? count_step<X>() : 0, y = j > SOIL_J ? count_step<Y>() : 0,
+                  z = k > SOIL_K ? count_step<Z>() : 0;
+    const Count* n = soil.cell_counts + soil.number(i, j, k);
+    const int level = larger(larger(n[0], n[-x]), larger(n[-y], n[-x - y]));
+    return larger(level, larger(n[-z], larger(n[-x - z], n[-y - z])));
+  }
+  METHOD bool begins(const Values&, real, int) const { return false; }
+  METHOD bool advance(real* own, Values& lost, const Values& now, real, int e, int n,
+                      index_t c) const {
+    const real* part = soil.parts + e * PARTS_APART + c;
+    const real xy = mean_of_cells<X, Y>(part), xz = mean_of_cells<X, Z>(part),
+               yz = mean_of_cells<Y, Z>(part), share = soil.shares[n];
+    lose(own[2 * SOIL_ROW], lost.xy, share, now.xy, xy);
+    lose(own[3 * SOIL_ROW], lost.xz, share, now.xz, xz);
+    lose(own[4 * SOIL_ROW], lost.yz, share, now.yz, yz);
+    return xy + xz + yz != REAL(0);
+  }
+  METHOD void finish(const Values& lost, int i, int j, int k) const {
+    const index_t c = cell_at(i, j, k);
+    lost_xy[c] = lost.xy;
+    lost_xz[c] = lost.xz;
+    lost_yz[c] = lost.yz;
   }
 };
 
 #ifdef __CUDACC__
 
-// Prefetches the stresses of the elements of 32 cells, one line for each lane of a warp.
-INLINE void fetch_elements(const real* own) {
-  constexpr int LINE = 128 / sizeof(real), PER_ROW = 32 / LINE,
-                LINES = ELEMENTS * Deviator::COMPONENTS * PER_ROW;
-  const int lane = threadIdx.x % 32;
-  for (int n = lane; n < LINES; n += 32)
-    prefetch_line(own - lane + static_cast<index_t>(n / PER_ROW) * SOIL_ROW + n % PER_ROW * LINE);
+template <class Update>
+INLINE typename Update::Values start(const Update& update, int i, int j, int k) {
+  const int depth = depth_of(k);
+  if (depth == SURFACE) return update.template start<SURFACE>(i, j, k);
+  if (depth == SECOND) return update.template start<SECOND>(i, j, k);
+  return update.template start<DEEPER>(i, j, k);
 }
 
-// Advances a cell, with the stresses of AT_ONCE elements in registers.
-INLINE void yield_cell(const SoilUpdate& update, int i, int j, int k) {
-  constexpr int AT_ONCE = 5;
-  constexpr index_t APART = Deviator::COMPONENTS * static_cast<index_t>(SOIL_ROW);
-  real* const own = update.elements_of(i, j, k);
-  const index_t n = update.number(i, j, k);
-  const real *shares = update.soil.shares + update.curve(n),
-             *strengths = update.soil.strengths + update.curve(n);
-  const int depth = depth_of(k);
-  const Deviator increment = depth == SURFACE  ? update.increment<SURFACE>(i, j, k)
-                             : depth == SECOND ? update.increment<SECOND>(i, j, k)
-                                               : update.increment<DEEPER>(i, j, k);
-  const real scale = update.strength(n, cell_at(i, j, k));
-  Deviator lost{}, s[AT_ONCE];
-  for (int first = 0; first < ELEMENTS; first += AT_ONCE) {
-    UNROLL
-    for (int e = 0; e < AT_ONCE; ++e) {
-      if (first + e < ELEMENTS) s[e] = load(own + (first + e) * APART, SOIL_ROW);
-    }
-    UNROLL
-    for (int e = 0; e < AT_ONCE; ++e) {
-      if (first + e >= ELEMENTS) break;
-      advance_element(s[e], lost, increment, shares[first + e], scale * strengths[first + e]);
-      store(own + (first + e) * APART, SOIL_ROW, s[e]);
-    }
+template <class Update> INLINE void yield_at(const Update& update, int i, int j, int k) {
+  const int bound = update.bound(i, j, k), before = update.count(i, j, k);
+  const typename Update::Values now = start(update, i, j, k);
+  // Addresses are computed anew, which saves registers.
+  i = forget(i), j = forget(j), k = forget(k);
+  typename Update::Values lost{};
+  const real scale = update.scale(i, j, k);
+  const int first = update.soil.curve(k);
+  int count = before;
+  for (int e = 0; e < ELEMENTS; ++e) {
+    if (e >= bound && !update.begins(now, scale, first + e)) break;
+    real* const own = update.soil.at(i, j, k) + (1 + e) * element_step();
+    if (update.advance(own, lost, now, scale, e, first + e, cell_at(i, j, k)))
+      count = larger(count, e + 1);
   }
+  if (count > before) update.count(i, j, k) = count;
   update.finish(lost, i, j, k);
 }
 
-INLINE void for_soil(const SoilUpdate& update) {
-  FOR_CELLS(n, SOIL_I + SOIL_X - SOIL_START, j, SOIL_Y, k, SOIL_Z) {
-    const int i = SOIL_START + n;
-    fetch_elements(update.elements_of(i, SOIL_J + j, SOIL_K + k));
-    if (i >= SOIL_I) yield_cell(update, i, SOIL_J + j, SOIL_K + k);
-  }
+// All cells, and `more` beyond them along each axis.
+template <class Update> INLINE void for_soil(const Update& update, int more) {
+  const Box box{SOIL_START,    SOIL_J,       SOIL_K, SOIL_I + SOIL_X - SOIL_START + more,
+                SOIL_Y + more, SOIL_Z + more};
+  const Point at = point_in_band(box);
+  if (contains(box, at) && at.i >= SOIL_I) yield_at(update, at.i, at.j, at.k);
 }
 
 #else
 
-// Values of consecutive cells, so that loops over them are vectorised.
-template <int COUNT> struct Deviators {
-  real xx[COUNT], yy[COUNT], xy[COUNT], xz[COUNT], yz[COUNT];
-
-  METHOD Deviator get(int m) const { return {xx[m], yy[m], xy[m], xz[m], yz[m]}; }
-  METHOD void set(int m, const Deviator& d) {
-    xx[m] = d.xx, yy[m] = d.yy, xy[m] = d.xy, xz[m] = d.xz, yz[m] = d.yz;
-  }
-};
-
-constexpr int SOIL_LINE = 64 / sizeof(real), SOIL_CELLS = 4 * SOIL_LINE;
-
-// Prefetches the stresses of an element in the same cells of the next row.
-template <int COUNT> INLINE void fetch_element(const real* own) {
-  const real* next = own + ELEMENTS * Deviator::COMPONENTS * static_cast<index_t>(SOIL_ROW);
-  for (int component = 0; component < Deviator::COMPONENTS; ++component, next += SOIL_ROW)
-    for (int m = 0; m < COUNT; m += SOIL_LINE) prefetch_line(next + m);
-}
-
-template <int DEPTH, int COUNT>
-__attribute__((noinline)) void yield_cells(const SoilUpdate& update, int i, int j, int k) {
-  Deviators<COUNT> increments, lost{};
-  real scale[COUNT];
-  int curve[COUNT];
-  const index_t n = update.number(i, j, k), c = cell_at(i, j, k);
+// Consecutive cells, SOIL_CELLS at most, so that loops over them are vectorised.
+template <int DEPTH, class Update>
+__attribute__((noinline)) void yield_cells(const Update& update, int i, int j, int k, int cells) {
+  Lanes<typename Update::Values> now, lost{};
+  real scale[SOIL_CELLS];
+  int counts[SOIL_CELLS], bound = 0;
   PRAGMA(omp simd)
-  for (int m = 0; m < COUNT; ++m) {
-    increments.set(m, update.increment<DEPTH>(i + m, j, k));
-    scale[m] = update.strength(n + m, c + m);
-    curve[m] = update.curve(n + m);
+  for (int m = 0; m < cells; ++m) {
+    now.set(m, update.template start<DEPTH>(i + m, j, k));
+    scale[m] = update.scale(i + m, j, k);
+    counts[m] = update.count(i + m, j, k);
   }
-  real* own = update.elements_of(i, j, k);
-  for (int e = 0; e < ELEMENTS; ++e, own += Deviator::COMPONENTS * SOIL_ROW) {
-    fetch_element<COUNT>(own);
+  for (int m = 0; m < cells; ++m) bound = larger(bound, update.bound(i + m, j, k));
+  real* own = update.soil.at(i, j, k);
+  const index_t c = cell_at(i, j, k);
+  const int first = update.soil.curve(k);
+  for (int e = 0; e < ELEMENTS; ++e) {
+    int begin = e < bound;
+    if (!begin) {
+      PRAGMA(omp simd reduction(| : begin))
+      for (int m = 0; m < cells; ++m) begin |= update.begins(now.get(m), scale[m], first + e);
+    }
+    if (!begin) break;
+    own += element_step();
     PRAGMA(omp simd)
-    for (int m = 0; m < COUNT; ++m) {
-      Deviator s = load(own + m, SOIL_ROW), loss = lost.get(m);
-      const real share = update.soil.shares[curve[m] + e],
-                 strength = scale[m] * update.soil.strengths[curve[m] + e];
-      advance_element(s, loss, increments.get(m), share, strength);
-      store(own + m, SOIL_ROW, s);
-      lost.set(m, loss);
+    for (int m = 0; m < cells; ++m) {
+      typename Update::Values own_lost = lost.get(m);
+      const bool yields =
+          update.advance(own + m, own_lost, now.get(m), scale[m], e, first + e, c + m);
+      lost.set(m, own_lost);
+      counts[m] = yields && counts[m] < e + 1 ? e + 1 : counts[m];
     }
   }
+  for (int m = 0; m < cells; ++m) update.count(i + m, j, k) = counts[m];
   PRAGMA(omp simd)
-  for (int m = 0; m < COUNT; ++m) update.finish(lost.get(m), i + m, j, k);
+  for (int m = 0; m < cells; ++m) update.finish(lost.get(m), i + m, j, k);
 }
 
-template <int DEPTH> inline void yield_row(const SoilUpdate& update, int j, int k) {
-  int i = SOIL_I;
-  for (; i + SOIL_CELLS <= SOIL_I + SOIL_X; i += SOIL_CELLS)
-    yield_cells<DEPTH, SOIL_CELLS>(update, i, j, k);
-  for (; i < SOIL_I + SOIL_X; ++i) yield_cells<DEPTH, 1>(update, i, j, k);
+template <int DEPTH, class Update>
+inline void yield_row(const Update& update, int j, int k, int more) {
+  const int end = SOIL_I + SOIL_X + more;
+  for (int i = SOIL_I; i < end; i += SOIL_CELLS)
+    yield_cells<DEPTH>(update, i, j, k, end - i < SOIL_CELLS ? end - i : SOIL_CELLS);
 }
 
-inline void for_soil(const SoilUpdate& update) {
+template <class Update> inline void for_soil(const Update& update, int more) {
   PRAGMA(omp parallel for collapse(2) schedule(static))
-  for (int k = SOIL_K; k < SOIL_K + SOIL_Z; ++k)
-    for (int j = SOIL_J; j < SOIL_J + SOIL_Y; ++j) {
+  for (int k = SOIL_K; k < SOIL_K + SOIL_Z + more; ++k)
+    for (int j = SOIL_J; j < SOIL_J + SOIL_Y + more; ++j) {
       const FlushDenormals flush;
       const int depth = depth_of(k);
-      if (depth == SURFACE) yield_row<SURFACE>(update, j, k);
-      else if (depth == SECOND) yield_row<SECOND>(update, j, k);
-      else yield_row<DEEPER>(update, j, k);
+      if (depth == SURFACE) yield_row<SURFACE>(update, j, k, more);
+      else if (depth == SECOND) yield_row<SECOND>(update, j, k, more);
+      else yield_row<DEEPER>(update, j, k, more);
     }
 }
 
 #endif
 
-#define YIELDED_FIELDS(type) type lost_xx, type lost_yy, type lost_xy, type lost_xz, type lost_yz
+#define SOIL_ARGUMENTS                                                                         \
+  real *elements, Count *cell_counts, Count *edge_counts, const real *RESTRICT reference,      \
+      const int *RESTRICT curves, const real *RESTRICT shares, const real *RESTRICT strengths, \
+      real *parts, const real *RESTRICT vx, const real *RESTRICT vy, const real *RESTRICT vz,  \
+      const real *RESTRICT compliance, const Class *RESTRICT classes, const real *RESTRICT rows
+#define SOIL \
+  Soil { elements, cell_counts, edge_counts, reference, curves, shares, strengths, parts }
+#define LINEAR_ROCK \
+  LinearRock { {vx, vy, vz}, {compliance, classes}, rows }
 
-KERNEL yield_soil(real* elements, const real* RESTRICT reference, const Class* RESTRICT curves,
-                  const real* RESTRICT shares, const real* RESTRICT strengths,
-                  const real* RESTRICT carried, YIELDED_FIELDS(real* RESTRICT),
-                  real* plastic_strain, const real* RESTRICT vx, const real* RESTRICT vy,
-                  const real* RESTRICT vz, const real* RESTRICT compliance,
-                  const Class* RESTRICT classes) {
-  for_soil({{elements, reference, curves, shares, strengths, carried},
-            {lost_xx, lost_yy, lost_xy, lost_xz, lost_yz},
-            plastic_strain,
-            {vx, vy, vz},
-            {compliance, classes}});
+KERNEL yield_soil(SOIL_ARGUMENTS, const real* RESTRICT carried, real* lost_xx, real* lost_yy,
+                  real* plastic_strain) {
+  for_soil(CellYield{SOIL, LINEAR_ROCK, carried, lost_xx, lost_yy, plastic_strain}, 0);
 }
 
-// --- stresses -------------------------------------------------------------------------------------
-
-// What the four cells around an edge take from its shear stress.
-template <Axis A, Axis B> INLINE real taken(const real* strain, const Modulus& soft, index_t c) {
-  const index_t a = step_along<A>(), b = step_along<B>();
-  const real sum = (strain[c] + strain[c - a]) + (strain[c - b] + strain[c - a - b]);
-  return RECIPROCAL((sum_around<A, B>(soft, c))) * sum;
+KERNEL yield_edges(SOIL_ARGUMENTS, real* lost_xy, real* lost_xz, real* lost_yz) {
+  for_soil(EdgeYield{SOIL, LINEAR_ROCK, lost_xy, lost_xz, lost_yz}, 1);
 }
 
-// Subtracts what yielding took in cells of a box, and at edges whose cells it contains in part.
+// A GPU does not write what does not change.
+INLINE void subtract(real& s, real lost) {
+  if (!COALESCED || lost != REAL(0)) s -= lost;
+}
+
+// Subtracts what the soil lost from the stresses of a box.
 KERNEL release_soil(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz,
-                    YIELDED_FIELDS(const real* RESTRICT), const real* RESTRICT compliance,
-                    const Class* RESTRICT classes, BOX_ARGUMENTS) {
-  const Modulus soft{compliance, classes};
-  FOR_CELLS(ni, count_i, nj, count_j, nk, count_k) {
-    const int k = static_cast<int>(first_k) + nk;
-    const index_t c = cell_at(static_cast<int>(first_i) + ni, static_cast<int>(first_j) + nj, k);
-    const bool below = !(FREE_SURFACE && k == 0);  // sxz and syz vanish on a free surface
-    sxx[c] -= lost_xx[c];
-    syy[c] -= lost_yy[c];
-    szz[c] += lost_xx[c] + lost_yy[c];
-    sxy[c] -= taken<X, Y>(lost_xy, soft, c);
-    sxz[c] -= below ? taken<X, Z>(lost_xz, soft, c) : REAL(0);
-    syz[c] -= below ? taken<Y, Z>(lost_yz, soft, c) : REAL(0);
+                    const real* RESTRICT lost_xx, const real* RESTRICT lost_yy,
+                    const real* RESTRICT lost_xy, const real* RESTRICT lost_xz,
+                    const real* RESTRICT lost_yz, BOX_ARGUMENTS) {
+  FOR_CELLS(i, count_i, j, count_j, k, count_k) {
+    const index_t c = cell_at(static_cast<int>(first_i) + i, static_cast<int>(first_j) + j,
+                              static_cast<int>(first_k) + k);
+    subtract(sxx[c], lost_xx[c]);
+    subtract(syy[c], lost_yy[c]);
+    subtract(szz[c], -(lost_xx[c] + lost_yy[c]));
+    subtract(sxy[c], lost_xy[c]);
+    subtract(sxz[c], lost_xz[c]);
+    subtract(syz[c], lost_yz[c]);
   }
 }

@@ -61,10 +61,8 @@ class SoilLayer:
 
         The last cell before an absorbing layer is linear, since its high edges are in the layer.
         """
-        x, y, z = (
-            n - (after > 0) for n, after in zip(self.grid.region, self.grid.after, strict=True)
-        )
-        return x, y, min(self.depth_rows, z)
+        (x, y, z), below = self.grid.region, self.grid.after[2] > 0
+        return x, y, min(self.depth_rows, z - below)
 
     @property
     def end(self) -> int:
@@ -82,6 +80,18 @@ class SoilLayer:
         return Block(tuple(start), tuple(shape))
 
     def yields(self, k: int) -> Mask:
-        """Which cells of depth row `k` of the region may yield; broadcasts to (ny, nx)."""
+        """Which cells of depth row `k` of the region have no attenuation; they may yield.
+
+        It broadcasts to (ny, nx).
+        """
         vs = np.asarray(self.medium.plane(k).vs)
         return (vs < self.vs_limit) & (k < self.cells[2])
+
+    @property
+    def inner(self) -> Mask:
+        """Which cells of a row are not the last before an absorbing layer, (ny, nx)."""
+        (nx, ny, _), (after_x, after_y, _) = self.grid.region, self.grid.after
+        found = np.ones((ny, nx), bool)
+        found[:, nx - (after_x > 0) :] = False
+        found[ny - (after_y > 0) :] = False
+        return found

@@ -74,8 +74,9 @@ class SoilModel:
 
     def may_yield(self, k: int) -> Mask:
         """Which cells of row `k` of the region may yield, (ny, nx)."""
-        spared, (nx, ny, _) = self.moments.in_row(k), self.layer.grid.region
-        return np.broadcast_to(self.layer.yields(k), (ny, nx)) & (spared is None or ~spared)
+        spared = self.moments.in_row(k)
+        found = self.layer.yields(k) & self.layer.inner
+        return found if spared is None else found & ~spared
 
     @cached_property
     def estimates(self) -> SoilEstimates:
@@ -102,11 +103,10 @@ class SoilModel:
 
     @cached_property
     def carried(self) -> Floats:
-        """The part of the stiffness of each row's cells that its elements may carry, (rows,).
+        """The part of the stiffness of normal strains that a row's elements may carry, (rows,).
 
         1 but in corrected rows, which are transversely isotropic: the rest of their stiffness must
-        not be negative. Its deviatoric part acts on the strain (1, 1, -2), and shear at the edges
-        of a cell may be softer than the harmonic mean of the adjacent cells.
+        not be negative, also for the deviatoric strain (1, 1, -2).
         """
         rows, first = self.ground.rows, GHOSTS + self.layer.first[2]
         own = slice(first, first + self.layer.cells[2])
@@ -117,15 +117,7 @@ class SoilModel:
         level, upright = lam + mu + across, lam + 2 * mu + along
         # 1 / (2 mu v C^-1 v) with v = (1, -sqrt 2) / sqrt 3 and the stiffness C of passivity.py
         share = 3 * (level * upright - lam**2) / (mu * (4 * level + upright + 4 * lam))
-        soft = rows.corrections[first : own.stop + 1, 1]
-        share = np.minimum(share, 1 / np.maximum(soft[1:], soft[:-1]))
-        return np.where(self._is_plain(own), 1.0, np.minimum(share, 1.0))
-
-    def _is_plain(self, own: slice) -> Mask:
-        """Whether neither a row nor its lower faces are corrected, (rows,)."""
-        assert self.ground.rows is not None
-        corrected = self.ground.rows.are_corrected
-        return np.asarray(~corrected[own] & ~corrected[own.start + 1 : own.stop + 1])
+        return np.where(rows.are_corrected[own], np.minimum(share, 1.0), 1.0)
 
 
 @dataclass(frozen=True)

@@ -2,85 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from groundswell.arrays import DeviceArray, Reals
+from groundswell.arrays import DeviceArray, HostArray, Indices, Reals
 from groundswell.backends import Backend, Cells, Launch, Source
 from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.grids.cartesian import Field, Layout, Part
-from groundswell.outputs.distributed_array import DistributedArray, span
+from groundswell.outputs.distributed_array import ArrayIndex, DistributedArray, span
 from groundswell.seismology.case.plasticity import STRAIN
+from groundswell.solvers.earthquake import step_source
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rheology import Exchanges, MakeExchange, Rheology
+from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
-from groundswell.solvers.earthquake.plasticity.soil_ranks import EDGES, rows_of_soil, strain_ghosts
+from groundswell.solvers.earthquake.plasticity.soil_ranks import part_ghosts, rows_of_soil
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.step_source import KERNELS, common_constants, differences
+from groundswell.solvers.earthquake.step_source import common_constants, differences
 
 COMPONENTS = ("xx", "yy", "xy", "xz", "yz")
-LANES = 32  # of a warp, whose cells are whole cache lines
-
-
-@dataclass(frozen=True)
-class SoilBlock:
-    """The soil in one part of the grid, and the layout of its elements.
-
-    Args:
-        block: its cells in the part, (z, y, x).
-        start: first cell along x of rows of elements, a multiple of LANES.
-        row: their length, another one.
-    """
-
-    block: Block
-    start: int
-    row: int
-
-    @classmethod
-    def of(cls, soil: SoilModel, part: Part) -> SoilBlock:
-        """The soil in a part."""
-        block = soil.layer.block(part)
-        start = block.start[2] // LANES * LANES
-        row = -(-(block.start[2] + block.shape[2] - start) // LANES) * LANES
-        return cls(block, start, row)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the part has no soil."""
-        return not all(self.block.shape)
-
-    @property
-    def rows(self) -> int:
-        """Depth rows of the fields of plastic strain: down to the first below the soil."""
-        return 1 if self.is_empty else self.block.start[0] + self.block.shape[0] + 1
-
-    def parameters(self) -> dict[str, int]:
-        """Those of kernels."""
-        names = [f"SOIL_{axis}" for axis in "KJIZYX"]
-        extent = dict(zip(names, (*self.block.start, *self.block.shape), strict=True))
-        return {**extent, "SOIL_START": self.start, "SOIL_ROW": self.row}
-
-    def beside(self, box: Block) -> Block | None:
-        """The cells of a box whose edges touch the soil, those of the low sides of cells."""
-        low = [max(a, b) for a, b in zip(box.start, self.block.start, strict=True)]
-        high = [
-            min(a + n, b + m + 1)
-            for a, n, b, m in zip(box.start, box.shape, *self._extent, strict=True)
-        ]
-        shape = tuple(b - a for a, b in zip(low, high, strict=True))
-        return Block(tuple(low), shape) if min(shape) > 0 and not self.is_empty else None
-
-    @property
-    def _extent(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        return self.block.start, self.block.shape
+COUNTS = ("cell_counts", "edge_counts")
 
 
 class SoilYield(Rheology):
-    """The elements of a rank's soil, and what they take from its stresses.
+    """The elements of a rank's soil, and what it loses of its stresses.
 
     Attributes:
         strain: accumulated plastic strain of all cells of the part.
@@ -90,22 +39,32 @@ class SoilYield(Rheology):
         self, setup: Setup, soil: SoilModel, backend: Backend, part: Part, materials: Materials
     ) -> None:
         self._setup, self._soil, self._backend, self._part = setup, soil, backend, part
-        self._layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
         self._where = SoilBlock.of(soil, part)
-        self.strain = Field(backend, self._layout, setup.dtype)
+        layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
+        self.strain = Field(backend, layout, setup.dtype)
         self.fields = {STRAIN: self.strain}
         nx, ny, _ = part.cells
-        thin = Layout((nx, ny, self._where.rows), self._layout.itemsize)
-        self._lost = {name: Field(backend, thin, setup.dtype) for name in COMPONENTS}
-        self._materials = materials.arguments("compliance")
+        self._thin = Layout((nx, ny, self._where.depth_rows), layout.itemsize)
+        self._parts = self._stacked(soil.surfaces)
+        self._materials = {**materials.arguments("compliance"), "rows": materials.corrections}
         if not self._where.is_empty:
             self._allocate()
-            self._module = backend.compile(soil_source(setup, part, materials, self._where))
+            self._module = backend.compile(soil_source(setup, part, materials))
+
+    def _stacked(self, count: int) -> list[DeviceArray]:
+        """Fields of the uppermost rows, with ghosts, at equal distances in memory."""
+        thin, dtype = self._thin, self._setup.dtype
+        nx, ny, nz = thin.padded
+        whole = self._backend.zeros((count * thin.size,), dtype).reshape(count, thin.size)
+        fields = whole[:, thin.first :][:, : thin.plane * nz].reshape(count, nz, ny, thin.row)
+        return [field[:, :, :nx] for field in fields]
 
     def _allocate(self) -> None:
-        backend, dtype, (nz, ny, _) = self._backend, self._setup.dtype, self._where.block.shape
-        shape = (nz, ny, self._soil.surfaces * len(COMPONENTS), self._where.row)
-        self._elements = backend.zeros(shape, dtype)
+        backend, dtype, (nz, ny, row) = self._backend, self._setup.dtype, self._where.shape
+        count = (1 + self._soil.surfaces) * len(COMPONENTS)
+        self._elements = backend.zeros((nz, ny, count, row), dtype)
+        self._counts = {name: backend.zeros((nz, ny, row), np.uint8) for name in COUNTS}
+        self._lost = {name: Field(backend, self._thin, dtype) for name in COMPONENTS}
         tables = {**self._cell_tables(), **self._tables()}
         self._tables_on_device = {name: backend.to_device(table) for name, table in tables.items()}
 
@@ -119,32 +78,30 @@ class SoilYield(Rheology):
         }
         return {name: table.astype(self._setup.dtype) for name, table in tables.items()}
 
-    def _cell_tables(self) -> dict[str, np.ndarray]:
-        """Reference strains and numbers of curves of the cells, (nz, ny, row)."""
+    def _cell_tables(self) -> dict[str, HostArray]:
+        """Reference strains of cells, (nz, ny, row), and the numbers of the rows' curves, (nz,)."""
         _, y, x = self._in_region
-        (nz, ny, nx), first = self._where.block.shape, self._where.block.start[2]
-        cells = slice(first - self._where.start, first - self._where.start + nx)
-        reference = np.full((nz, ny, self._where.row), np.inf, self._setup.dtype)
-        curves = np.zeros(reference.shape, np.uint16)
-        for n, k in enumerate(self._own_rows):
-            reference[n, :, cells] = self._soil.reference_strains(int(k))[y, x]
-            curves[n] = self._soil.number(int(k))
+        ny = self._where.block.shape[1]
+        reference = np.full(self._where.shape, np.inf, self._setup.dtype)
+        curves = np.zeros(len(reference), np.int32)
+        for n, k in enumerate(self._own_rows.tolist()):
+            reference[n, :ny, self._where.columns] = self._soil.reference_strains(k)[y, x]
+            curves[n : n + 2] = self._soil.number(k)
         return {"reference": reference, "curves": curves}
 
     @property
     def _in_region(self) -> tuple[slice, slice, slice]:
         """The slices of the block in arrays of the region."""
         before, start = self._part.grid.before[::-1], self._part.start[::-1]
+        block = self._where.block
         z, y, x = (
             slice(a + s - b, a + s - b + n)
-            for a, s, b, n in zip(
-                self._where.block.start, start, before, self._where.block.shape, strict=True
-            )
+            for a, s, b, n in zip(block.start, start, before, block.shape, strict=True)
         )
         return z, y, x
 
     @property
-    def _own_rows(self) -> np.ndarray:
+    def _own_rows(self) -> Indices:
         """The rows of the region that the block has."""
         rows = self._in_region[0]
         return np.arange(rows.start, rows.stop)
@@ -152,83 +109,123 @@ class SoilYield(Rheology):
     # --- launches ---------------------------------------------------------------------------------
 
     def advance(self, velocities: Mapping[str, DeviceArray], exchanges: Exchanges) -> list[Launch]:
-        """The launches that advance the elements by a step and exchange plastic strains."""
-        return exchanges[2].overlap_with(boundary=self._yield(velocities), interior=[])
-
-    def _yield(self, velocities: Mapping[str, DeviceArray]) -> list[Launch]:
+        """The launches that advance the elements by a step: of cells, then of their edges."""
         if self._where.is_empty:
-            return []
-        arrays = {**velocities, **self._taken, **self._materials, **self._tables_on_device}
-        nz, ny, nx = self._where.block.shape
-        cells = Cells(self._where.block.start[2] - self._where.start + nx, ny, nz)
-        arrays |= {"elements": self._elements, STRAIN: self.strain.interior}
-        return [self._module.launch("yield_soil", cells, **arrays)]
+            return exchanges[2].overlap_with(boundary=[], interior=[])
+        cells, edges = self.launches(velocities)
+        return [*exchanges[2].overlap_with(boundary=[cells], interior=[]), edges]
+
+    def launches(self, velocities: Mapping[str, DeviceArray]) -> tuple[Launch, Launch]:
+        """The launches that let cells yield, and edges lose what cells have found."""
+        cell_bytes = self._elements.shape[2] * self._elements.dtype.itemsize
+        tables = dict(self._tables_on_device)
+        carried = {"carried": tables.pop("carried"), STRAIN: self.strain.interior}
+        arrays = {**velocities, **self._materials, **tables, **self._counts}
+        arrays["elements"] = self._elements
+        arrays["parts"] = self._interior(self._parts[0])
+        lost = self._lost_stresses
+        normal = {name: lost.pop(name) for name in ("lost_xx", "lost_yy")}
+        cells, edges = (self._where.launched(edges, cell_bytes) for edges in (False, True))
+        return (
+            self._module.launch("yield_soil", cells, **arrays, **normal, **carried),
+            self._module.launch("yield_edges", edges, **arrays, **lost),
+        )
 
     def release(self, stresses: Mapping[str, DeviceArray], box: Block) -> list[Launch]:
         """The launch that corrects the stresses of a box which have been advanced by a step."""
-        own = self._where.beside(box)
+        own = self._where.within(box)
         if own is None:
             return []
         names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
         where = dict(zip(names, (*own.start, *own.shape), strict=True))
-        arrays = {**stresses, **self._taken, **self._materials}
-        cells = Cells(*own.shape[::-1])
+        cells, arrays = Cells(*own.shape[::-1]), {**stresses, **self._lost_stresses}
         return [self._module.launch("release_soil", cells, **arrays, **where)]
 
     @property
-    def _taken(self) -> dict[str, DeviceArray]:
+    def _lost_stresses(self) -> dict[str, DeviceArray]:
         return {f"lost_{name}": field.interior for name, field in self._lost.items()}
+
+    def _interior(self, array: DeviceArray) -> DeviceArray:
+        """A stacked field without its ghosts."""
+        z, y, x = self._thin.low[::-1]
+        return array[z : array.shape[0] - z, y : array.shape[1] - y, x : array.shape[2] - x]
 
     # --- ranks and checkpoints --------------------------------------------------------------------
 
     def exchanges(
         self, fields: Mapping[str, Field], decomposition: Decomposition, make: MakeExchange
     ) -> Exchanges:
-        """That of plastic shear strains, which the edges of other blocks read."""
-        return (make(self._ghost_fields(), rows_of_soil(decomposition, self._soil.layer)),)
-
-    def _ghost_fields(self) -> list[GhostField]:
-        return [
-            GhostField(
-                self._lost[axes].array,
-                self._lost[axes].origin,
-                strain_ghosts(self._soil.layer, axes),
-            )
-            for axes in EDGES
-        ]
+        """That of the parts that cells lose, which the edges of other blocks lose, too."""
+        ghosts, origin = part_ghosts(self._soil.layer), self._thin.low[::-1]
+        parts = [GhostField(part, origin, ghosts) for part in self._parts]
+        return (make(parts, rows_of_soil(decomposition, self._soil.layer)),)
 
     def state(self) -> dict[str, DistributedArray]:
-        """The stresses of all elements, (z, y, elements and components, x), for checkpoints."""
-        x, y, z = self._soil.layer.cells
-        count = self._soil.surfaces * len(COMPONENTS)
-        shape = (z, y, count, x)
-        if self._where.is_empty:
-            empty = self._backend.zeros((0,), self._setup.dtype)
-            return {"soil/elements": DistributedArray(empty, shape, (), ())}
-        own = DistributedArray.of_boxes(self._elements, shape, [*self._spans(count)])
-        return {"soil/elements": own}
+        """What elements have lost, and how many, for checkpoints: (z, y, ..., x).
 
-    def _spans(self, count: int) -> Iterator[list[tuple[slice, slice]]]:
-        block, first = self._where.block, self._soil.layer.first
-        here = (0, 0, block.start[2] - self._where.start)
-        there = [
-            block.start[n] + self._part.start[axis] - first[axis]
-            for n, axis in enumerate((2, 1, 0))
-        ]
-        z, y, x = zip(here, there, block.shape, strict=True)
-        yield from ([span(*z)], [span(*y)], [span(0, 0, count)], [span(*x)])
+        Neighbours both have the edges between them.
+        """
+        arrays = {f"soil/{name}": each for name, each in self._arrays.items()}
+        return {name: self._distributed(*each) for name, each in arrays.items()}
+
+    @property
+    def _arrays(self) -> dict[str, tuple[DeviceArray | None, tuple[int, ...], DTypeLike]]:
+        """The arrays of a block, the axes that they have besides its own, and their types."""
+        components = (1 + self._soil.surfaces) * len(COMPONENTS)
+        counts: dict[str, DeviceArray | None] = dict.fromkeys(COUNTS)
+        elements = None
+        if not self._where.is_empty:
+            elements, counts = self._elements, {**self._counts}
+        return {
+            "elements": (elements, (components,), self._setup.dtype),
+            **{name: (array, (), np.uint8) for name, array in counts.items()},
+        }
+
+    def _distributed(
+        self, array: DeviceArray | None, more: tuple[int, ...], dtype: DTypeLike
+    ) -> DistributedArray:
+        x, y, z = (n + 1 for n in self._soil.layer.cells)
+        shape = (z, y, *more, x)
+        if array is None:
+            return DistributedArray(self._backend.zeros((0,), dtype), shape, (), ())
+        window, own = (self._place((z, y, x), more, shared) for shared in (True, False))
+        return DistributedArray(array, shape, (window,), (own,))
+
+    def _place(
+        self, shape: tuple[int, ...], more: tuple[int, ...], shared: bool
+    ) -> tuple[ArrayIndex, ArrayIndex]:
+        """Where values are here and in the whole; `shared` ones at high sides, too."""
+        block, first, spans = self._where.block, self._soil.layer.first, []
+        for n, lead in enumerate((0, 0, self._where.columns.start)):
+            start = block.start[n] + self._part.start[2 - n] - first[2 - n]
+            is_last = start + block.shape[n] + 1 == shape[n]
+            spans.append(span(lead, start, block.shape[n] + (shared or is_last)))
+        spans[2:2] = [span(0, 0, n) for n in more]
+        here, there = zip(*spans, strict=True)
+        return here, there
 
 
-def soil_source(setup: Setup, part: Part, materials: Materials, where: SoilBlock) -> Source:
+def soil_source(setup: Setup, part: Part, materials: Materials) -> Source:
     """The kernels of the soil in a part of the grid."""
     soil, layout = setup.soil, Layout(part.cells, np.dtype(setup.dtype).itemsize)
     assert soil is not None
+    where = SoilBlock.of(soil, part)
+    nx, ny, _ = part.cells
     constants = {
         **common_constants(setup, part, materials),
+        "CORRECTED_ROWS": materials.are_corrected,
         "SHEAR_REACH": SHEAR_REACH,
         "ELEMENTS": soil.surfaces,
         "CURVES": len(soil.elements),
+        "SHARED_X": setup.ground.periodic or nx < setup.grid.cells[0],
+        "SHARED_Y": setup.ground.periodic or ny < setup.grid.cells[1],
     }
-    parameters = {**layout.parameters(), **differences(part), **where.parameters()}
+    parameters = {
+        **layout.parameters(),
+        **differences(part),
+        **where.parameters(),
+        "PARTS_APART": Layout((nx, ny, where.depth_rows), layout.itemsize).size,
+        "DT": setup.dt,
+    }
     generic = layout.is_short_run(setup.steps)
-    return Source(KERNELS / "soil.h", constants, parameters | {"DT": setup.dt}, generic=generic)
+    return Source(step_source.KERNELS / "soil.h", constants, parameters, generic=generic)

@@ -12,9 +12,6 @@ from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 
 BELOW = 2  # depth rows below the layer that the same ranks have, for differences there
 
-# Cells on the low side whose plastic strain acts on the edges of each shear stress of a block.
-EDGES = {"xy": (0, 1, 1), "xz": (0, 0, 1), "yz": (0, 1, 0)}
-
 
 def rows_of_soil(decomposition: Decomposition, layer: SoilLayer) -> Decomposition:
     """The decomposition of the depth rows down to the first below the layer.
@@ -27,9 +24,10 @@ def rows_of_soil(decomposition: Decomposition, layer: SoilLayer) -> Decompositio
     return replace(decomposition, shape=shape, lengths=(rows, lengths[1], lengths[2]))
 
 
-def strain_ghosts(layer: SoilLayer, axes: str) -> Ghosts:
-    """The ghosts of a component of plastic strain that its edges read."""
-    return Ghosts(EDGES[axes], (0, 0, 0), corners=True, within=((0, layer.end), None, None))
+def part_ghosts(layer: SoilLayer) -> Ghosts:
+    """The ghosts of what cells lose that the edges of a block's cells read."""
+    beside = (0, 1, 1)
+    return Ghosts(beside, beside, corners=True, within=((0, layer.end), None, None))
 
 
 def velocity_ghosts(layer: SoilLayer) -> Ghosts:
