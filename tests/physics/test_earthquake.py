@@ -153,6 +153,12 @@ MISTAKES = {
         "set(yy, c, FMA(own,",
         "yielding:dissipation",
     ),
+    "soil whose edges lose 1 % more": (
+        "soil.h",
+        "lost = FMA(part, trial, lost);\n  own",
+        "lost = FMA(REAL(1.01) * part, trial, lost);\n  own",
+        "soil:shear_pulse",
+    ),
     "layers that forget the free surface": (
         "surface.h",
         "if (LAYERS_X > 0 &&",

@@ -14,6 +14,7 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.grids.cartesian import Field, Layout, Part
 from groundswell.outputs.distributed_array import ArrayIndex, DistributedArray, span
 from groundswell.seismology.case.plasticity import STRAIN
+from groundswell.solvers.earthquake import step_source
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rheology import Exchanges, MakeExchange, Rheology
@@ -21,7 +22,7 @@ from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.plasticity.soil_ranks import part_ghosts, rows_of_soil
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.step_source import KERNELS, common_constants, differences
+from groundswell.solvers.earthquake.step_source import common_constants, differences
 
 COMPONENTS = ("xx", "yy", "xy", "xz", "yz")
 COUNTS = ("cell_counts", "edge_counts")
@@ -227,4 +228,4 @@ def soil_source(setup: Setup, part: Part, materials: Materials) -> Source:
         "DT": setup.dt,
     }
     generic = layout.is_short_run(setup.steps)
-    return Source(KERNELS / "soil.h", constants, parameters, generic=generic)
+    return Source(step_source.KERNELS / "soil.h", constants, parameters, generic=generic)

@@ -22,6 +22,7 @@ PROBLEMS = [
     "half_memory:seismograms",
     "yielding:shear_pulse",
     "yielding:dissipation",
+    "soil:shear_pulse",
     "absorption:reflection",
     "absorption:long_waves",
     "absorption:static_offset",
