@@ -18,7 +18,7 @@ from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.solvers.earthquake.faults.ranks import beside_faults, blocks_across
-from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, velocity_ghosts
+from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, soil_named, velocity_ghosts
 
 if TYPE_CHECKING:
     from groundswell.seismology.receivers import Station
@@ -67,7 +67,8 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
 
     def divide(requested: Sequence[int] | None) -> Decomposition:
         wanted = tuple(requested)[::-1] if requested else None
-        found = decompose(ground.grid.shape, ranks, periodic, wanted, smallest)
+        with soil_named(ground.soil):
+            found = decompose(ground.grid.shape, ranks, periodic, wanted, smallest)
         return beside_faults(found, planes)
 
     if processes or not planes:

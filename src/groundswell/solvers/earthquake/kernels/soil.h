@@ -207,8 +207,17 @@ INLINE typename Update::Values start(const Update& update, int i, int j, int k) 
   return update.template start<DEEPER>(i, j, k);
 }
 
+// Prefetches what elements have lost in 32 cells, a line for each lane of a warp.
+INLINE void fetch_elements(const real* own, int elements) {
+  constexpr int LINE = 128 / sizeof(real), PER_ROW = 32 / LINE;
+  const int lane = threadIdx.x % 32, lines = elements * Deviator::COMPONENTS * PER_ROW;
+  for (int n = lane; n < lines; n += 32)
+    prefetch_line(own - lane + static_cast<index_t>(n / PER_ROW) * SOIL_ROW + n % PER_ROW * LINE);
+}
+
 template <class Update> INLINE void yield_at(const Update& update, int i, int j, int k) {
   const int bound = update.bound(i, j, k), before = update.count(i, j, k);
+  fetch_elements(update.soil.at(i, j, k) + element_step(), bound);
   const typename Update::Values now = start(update, i, j, k);
   // Addresses are computed anew, which saves registers.
   i = forget(i), j = forget(j), k = forget(k);
