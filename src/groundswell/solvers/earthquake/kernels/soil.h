@@ -6,7 +6,7 @@
 // cells. One return at each position would need all other components there. Elements at centres
 // alone, whose plastic strains act on edges, would need fewer bytes; but differences of strain
 // between adjacent edges would remain elastic, and waves of ten cells in soil that has softened to
-// G / 20 be 60 % too fast.
+// G / 20 be 70 % too fast.
 //
 // A step has four parts: cells yield; ranks exchange the parts that they lose; edges lose theirs;
 // and after the update of stresses as in linear rock, what was lost is subtracted. Where nothing
