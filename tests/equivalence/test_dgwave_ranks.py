@@ -52,6 +52,8 @@ QUICK = [
     Run(3, "water", "peer", {"overlap": False}),
     Run(2, "fault", "mpi"),
     Run(3, "mesh fault", "peer"),
+    Run(3, "yielding", "mpi"),
+    Run(2, "yielding mesh fault", "peer"),
 ]
 ROUNDED = [Run(3, "soft", "mpi", {"narrow": "bfloat16"})]
 LONG_ROUNDED = [Run(2, "rock", "peer", {"narrow": "float32"})]
@@ -126,6 +128,9 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
     if "fault" in VARIANTS[variant]:
         rates = np.frombuffer(values["fault.nc:peak_rate"])
         assert np.isfinite(rates).all() and (rates > 1e-3).mean() > 0.2
+    if "plasticity" in VARIANTS[variant]:
+        strain = np.frombuffer(values["fields.vtkhdf:VTKHDF/PointData/plastic_strain"])
+        assert np.isfinite(strain).all() and 0.01 < (strain > 0).mean() < 0.9
     assert {"line.nc", "plane.nc", "fields.vtkhdf"} <= {name.split(":")[0] for name in values}
 
 

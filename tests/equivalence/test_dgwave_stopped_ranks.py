@@ -70,6 +70,18 @@ def test_stopped_ruptures_continue(tmp_path: Path, wrote: int, resumes: int, var
     check_stopped_run(case, wrote, resumes)
 
 
+def test_stopped_yielding_continues(tmp_path: Path) -> None:
+    """Plastic strain goes on."""
+    case = tmp_path / "case.toml"
+    content = {
+        "title": "yielding",
+        **VARIANTS["yielding"],
+        "time": {"duration": 0.4, "step": 0.002},
+    }
+    case.write_text("\n".join(f"{key} = {toml(value)}" for key, value in content.items()))
+    check_stopped_run(case, 2, 3)
+
+
 def check_stopped_run(case: Path, wrote: int, resumes: int) -> None:
     """A run stops on so many ranks, and goes on with others to the results of one rank."""
     tmp_path = case.parent

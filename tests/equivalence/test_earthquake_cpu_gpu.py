@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from groundswell.backends import open_backend
+from groundswell.seismology.case.plasticity import DruckerPragerSection
 from groundswell.solvers.earthquake import EarthquakeCase, step_source
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
@@ -112,6 +113,24 @@ def test_classes_of_materials_change_nothing(gpu: Any, precision: str, sides: st
         for kind in ("cells", "classes")
     )
     assert largest_difference(cells, classes) == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_rock_yields_alike(gpu: Any, precision: str, sides: str) -> None:
+    rock = {"model": "drucker-prager", "cohesion": "1e4 + 10 * x", "friction_angle": "vs / 100"}
+    rock |= {"relaxation_time": 0.1, "fluid_pressure": "hydrostatic"}
+    case = random_case(precision, sides, seed=11).model_copy(
+        update={"plasticity": DruckerPragerSection(**rock)}
+    )
+    on_cpu, on_gpu = advance(case, open_backend("cpu")), advance(case, gpu)
+    strains = [found.snapshot("plastic_strain") for found in (on_cpu, on_gpu)]
+    assert 0.05 < np.mean(strains[0] > 0) < 0.95
+    worst = np.abs(strains[0] - strains[1]).max() / strains[0].max()
+    difference = max(largest_difference(on_cpu, on_gpu), float(worst))
+    print(f"{precision}, {sides}: {difference:.2e}")
+    assert difference < 10 * TOLERANCE[precision]  # which cells yield depends on rounding
 
 
 @pytest.mark.gpu

@@ -141,15 +141,15 @@ MISTAKES = {
         "energy:conservation",
     ),
     "rock that yields where four shear stresses have a mean 1 % larger": (
-        "plasticity.h",
+        "yield_condition.h",
         "quarter = REAL(0.25)",
         "quarter = REAL(0.2525)",
         "yielding:shear_pulse",
     ),
     "a normal stress that grows where rock yields": (
-        "plasticity.h",
-        "yy[c] = own != 0 ? FMA(-own,",
-        "yy[c] = own != 0 ? FMA(own,",
+        "relax_yielding.h",
+        "set(yy, c, FMA(-own,",
+        "set(yy, c, FMA(own,",
         "yielding:dissipation",
     ),
     "soil whose edges lose 1 % more": (

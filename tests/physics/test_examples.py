@@ -28,6 +28,7 @@ from groundswell.simulation.preparation import check, prepare
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 from groundswell.solvers.dgwave import DgWaveCase
+from groundswell.solvers.dgwave.check import warnings
 from groundswell.solvers.earthquake import EarthquakeCase
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -152,13 +153,21 @@ def test_the_pair_of_methods_can_run(solver: str) -> None:
     assert check(kind.from_dict(content))["warnings"] == []
 
 
-def test_tpv10_can_run_on_the_mesh_of_its_script(tmp_path: Path) -> None:
+def on_its_mesh(problem: str, mesh: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The set-up of an example of ruptures, on the mesh that its script makes."""
+    scripts = EXAMPLES / "rupture"
+    monkeypatch.syspath_prepend(str(scripts))
+    made = runpy.run_path(str(scripts / f"make_{mesh}.py"))["build"]()
+    meshio.gmsh.write(folder / f"{mesh}.msh", made, "2.2", binary=True)
+    content = tomllib.loads((scripts / f"{problem}.toml").read_text(encoding="utf-8"))
+    return prepare(DgWaveCase.from_dict(content, folder))
+
+
+def test_tpv10_can_run_on_the_mesh_of_its_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The fault dips towards smaller y, and its patch is loaded above the strength."""
-    folder = EXAMPLES / "rupture"
-    mesh = runpy.run_path(str(folder / "make_dipping_fault.py"))["build"]()
-    meshio.gmsh.write(tmp_path / "dipping_fault.msh", mesh, "2.2", binary=True)
-    content = tomllib.loads((folder / "tpv10.toml").read_text(encoding="utf-8"))
-    setup: Any = prepare(DgWaveCase.from_dict(content, tmp_path))
+    setup = on_its_mesh("tpv10", "dipping_fault", tmp_path, monkeypatch)
     [fault] = setup.faults.faults
     points, given = fault.points, fault.conditions
     assert points.area.sum() == pytest.approx(30e3 * 15e3)
@@ -169,6 +178,33 @@ def test_tpv10_can_run_on_the_mesh_of_its_script(tmp_path: Path) -> None:
     assert (given.shear_updip <= 0).all() and np.abs(given.shear_strike).max() < 1
     breaks = -given.shear_updip > 0.76 * given.normal_stress + 0.2e6
     assert points.area[breaks].sum() == pytest.approx(3e3 * 3e3)
+
+
+def test_tpv24_can_run_on_the_mesh_of_its_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both faults are loaded right-laterally; the branch turns by 30 degrees to smaller y."""
+    setup = on_its_mesh("tpv24", "branching_fault", tmp_path, monkeypatch)
+    main, branch = setup.faults.faults
+    for fault, length in ((main, 28e3), (branch, 12e3)):
+        points, given = fault.points, fault.conditions
+        assert points.area.sum() == pytest.approx(length * 15e3)
+        assert (given.shear_strike <= 0).all()  # rake 180
+        assert np.abs(given.shear_updip).max() < 1
+    assert main.points.position[:, 1] == pytest.approx(0, abs=1e-6)
+    ends = main.points.position[:, 0].min(), main.points.position[:, 0].max()
+    assert ends == pytest.approx((-16e3, 12e3))
+    x, y, _ = branch.points.position.T
+    assert y == pytest.approx(-x * np.tan(np.radians(30)), abs=1e-6)
+    # shear over normal stress of the branch: that of the tensor, turned
+    cosine, sine = np.cos(np.radians(60)), np.sin(np.radians(60))  # of twice the angle
+    level, half = (0.926793 + 1.073206) / 2, (1.073206 - 0.926793) / 2
+    normal = level + half * cosine - 0.169029 * sine
+    shear = half * sine + 0.169029 * cosine
+    deep = branch.points.position[:, 2] > 1
+    ratio = -branch.conditions.shear_strike[deep] / branch.conditions.normal_stress[deep]
+    assert ratio == pytest.approx(shear / normal, rel=1e-5)
+    assert [text for text in warnings(setup) if "nothing starts" in text] == []
 
 
 @pytest.mark.full

@@ -163,6 +163,18 @@ FAULT = {
     "friction": {"static": 0.6, "dynamic": 0.4, "distance": 0.02},
     "stress": {"normal": "20 MPa", "shear": "12.1e6 * (1 - along_strike / 1e4)", "rake": 150},
 }
+WEAK = {
+    "model": "drucker-prager",
+    "cohesion": "0.1 + x / 1e4",
+    "friction_angle": 20,
+    "relaxation_time": "5 ms",
+    "stress": {"tensor": {"xx": "-depth / 1e3", "yy": 0, "zz": 0, "xy": 0.2, "xz": 0, "yz": 0}},
+}
+PLASTIC_STRAIN = {
+    **case("soft", 2, "riemann")["output"],
+    "record": records("plastic_strain"),
+    "volumes": {"interval": 0.04, "fields": ["plastic_strain", "vx"]},
+}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
     "rock": case("rock", 2, 0.3, boundary={"sides": "periodic"}, run={"precision": "double"}),
@@ -214,6 +226,29 @@ VARIANTS = {
         "method": {"degree": 2, "material": "node"},
         "attenuation": {"model": "power-law", "exponent": 0.4},
         "fault": [WEAKENING],
+    },
+    "yielding": case(
+        "soft",
+        2,
+        "riemann",
+        attenuation={"model": "power-law", "exponent": 0.4},
+        refinement={"frequency": 8, "levels": 1},
+        time={"duration": 0.08, "step": 0.002},
+        plasticity=WEAK,
+        output=PLASTIC_STRAIN,
+        run={"precision": "single"},
+    ),
+    "yielding mesh fault": {
+        **case("rock", 3, 0.5, output=PLASTIC_STRAIN, run={"precision": "double"}),
+        "grid": {"file": str(FAULTED), "vertical": "down"},
+        "boundary": {"surfaces": {"top": "free-surface", "rest": "absorbing"}},
+        "fault": [{"surface": "main", **{k: v for k, v in WEAKENING.items() if k != "plane"}}],
+        "plasticity": {
+            **WEAK,
+            "cohesion": "1e6 + 1e4 * x",
+            "friction_angle": {"by": "depth", "at": [0, 400], "values": [10, 30]},
+            "relaxation_time": 0,
+        },
     },
     "mesh fault": {
         **case("rock", 3, 0.5, run={"precision": "double"}),

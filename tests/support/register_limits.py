@@ -36,6 +36,7 @@ LIMITS = {
     "correct_stress": (42, 72),
     "load_fault": (48, 48),
     "slide": (64, 64),
+    "yield_rock": (32, 54),
     "stretch_fault": (48, 48),
     "release": (20, 20),
     "release_surface": (16, 16),
@@ -170,5 +171,6 @@ SPILLS["project_jumps"] = 16  # acoustic, single precision: a few values, with 3
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
-OLDER_SPILLS = {"send_rows": 140, "receive_rows": 40, "record_points": 8}  # more blocks instead
+# More blocks instead.
+OLDER_SPILLS = {"send_rows": 140, "receive_rows": 40, "record_points": 8, "yield_rock": 8}
 OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again

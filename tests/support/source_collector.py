@@ -176,7 +176,8 @@ def dgwave_source(
     columns = equations.columns if curved else 0
     variant = KernelVariant(degree, len(equations.fields), jump, size, columns, nodal)
     shape = mortar_shape(variant) if file == "mortars.h" else kernel_shape(h100, variant)
-    return kernel_source(file, problem, None if file == "fault.h" else shape, absorbing=True)
+    of_points = file in ("fault.h", "yielding.h")
+    return kernel_source(file, problem, None if of_points else shape, absorbing=not of_points)
 
 
 def fault_sources(dtype: str, *, curved: bool) -> list[Source]:
@@ -184,6 +185,14 @@ def fault_sources(dtype: str, *, curved: bool) -> list[Source]:
     source = dgwave_source(dtype, 4, elastic=True, upwind=1.0, file="fault.h", curved=curved)
     laws = [{**source.constants, "FRICTION": law} for law in (1, 2, 3, 4)]
     return [replace(source, constants=constants) for constants in laws]
+
+
+def yielding_sources(dtype: str, degree: int, *, curved: bool, nodal: bool) -> list[Source]:
+    """The kernel of yielding rock of DG waves, with and without initial shear stress."""
+    options: dict[str, Any] = {"curved": curved, "nodal": nodal}
+    source = dgwave_source(dtype, degree, elastic=True, upwind=1.0, file="yielding.h", **options)
+    constants = [{**source.constants, "SHEARED": sheared} for sheared in (False, True)]
+    return [replace(source, constants=each) for each in constants]
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:

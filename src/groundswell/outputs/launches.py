@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Cells, Items, Launch, Module, Source
 from groundswell.backends.launch import Extent, KernelArguments
 from groundswell.backends.source import precision
@@ -84,26 +84,23 @@ class RecordLaunches:
         """Launches that record several fields; none if this rank has nothing to record.
 
         Args:
-            arrays: the fields, with equal strides.
+            arrays: the fields; only strides of their first axis may differ.
             shifts: offsets added to the values of each field.
         """
         if not prod(selection.count):
             return []
-        addresses = np.array([self.backend.address(array) for array in arrays], np.int64)
         added = np.array(shifts or [0.0] * len(arrays), self._dtype)
         given = {
             **self._targets(targets),
             **self._harmonics(targets),
-            "addresses": self.backend.to_device(addresses),
             "shifts": self.backend.to_device(added),
             "clock": self.clock,
         }
-        steps = [stride // arrays[0].itemsize for stride in arrays[0].strides]
         if isinstance(selection, BoxSelection):
-            name, extent, where = self._box(selection, len(arrays), steps)
+            name, extent, where = self._box(selection, arrays)
         else:
             assert isinstance(selection, PointSelection)
-            name, extent, where = self._points(selection, len(arrays), steps)
+            name, extent, where = self._points(selection, arrays)
         module = self._module if targets.sums is None else self._module_with_harmonics
         return [module.launch(name, extent, **given, **where)]
 
@@ -133,34 +130,50 @@ class RecordLaunches:
         return {"sums": targets.sums, "basis": targets.basis, "terms": terms, "samples": samples}
 
     def _box(
-        self, selection: BoxSelection, fields: int, steps: Sequence[int]
+        self, selection: BoxSelection, arrays: Sequence[DeviceArray]
     ) -> tuple[str, Extent, KernelArguments]:
         """Kernel, extent and arguments for a box."""
         nz, ny, nx = selection.count
+        first = [np.dot(selection.first, array.strides) for array in arrays]
+        steps = _steps(arrays) * np.array(selection.step)
         where: KernelArguments = {
-            "start": int(np.dot(selection.first, steps)),
+            "addresses": self._addresses(arrays, first),
+            "steps_z": self.backend.to_device(np.ascontiguousarray(steps[:, 0])),
+            "step_y": int(steps[0, 1]),
+            "step_x": int(steps[0, 2]),
             **_by_axis("n", selection.count),
-            **_by_axis("step_", [a * b for a, b in zip(selection.step, steps, strict=True)]),
-            "fields": fields,
+            "fields": len(arrays),
         }
-        return "record_box", Cells(nx, ny, nz * fields), where
+        return "record_box", Cells(nx, ny, nz * len(arrays)), where
 
     def _points(
-        self, selection: PointSelection, fields: int, steps: Sequence[int]
+        self, selection: PointSelection, arrays: Sequence[DeviceArray]
     ) -> tuple[str, Extent, KernelArguments]:
         """Kernel, extent and arguments for points."""
-        places = selection.cells @ np.array(steps)
+        steps = _steps(arrays)
+        places = np.einsum("fpa,fa->fp", selection.cells, steps)
         weights = np.zeros(1) if selection.weights is None else selection.weights
         points, to_device = selection.count[0], self.backend.to_device
         where: KernelArguments = {
+            "addresses": self._addresses(arrays, [0] * len(arrays)),
             "places": to_device(places.astype(np.int64)),
             "weights": to_device(np.ascontiguousarray(weights, self._dtype)),
             **_by_axis("n", _three_axes(selection.taps, 1)),
-            **_by_axis("step_", _three_axes(steps, 0)),
+            **_by_axis("step_", _three_axes(steps[0].tolist(), 0)),
             "points": points,
-            "items": points * fields,
+            "items": points * len(arrays),
         }
-        return "record_points", Items(points * fields), where
+        return "record_points", Items(points * len(arrays)), where
+
+    def _addresses(self, arrays: Sequence[DeviceArray], first: Sequence[int]) -> DeviceArray:
+        """Addresses of values that lie a number of bytes after the first value of each array."""
+        found = [self.backend.address(a) + int(b) for a, b in zip(arrays, first, strict=True)]
+        return self.backend.to_device(np.array(found, np.int64))
+
+
+def _steps(arrays: Sequence[DeviceArray]) -> Integers:
+    """Distances between neighbours along the axes of arrays, in values, (arrays, axes)."""
+    return np.array([np.array(array.strides) // array.itemsize for array in arrays])
 
 
 def _by_axis(prefix: str, values: Sequence[int]) -> dict[str, int]:

@@ -24,6 +24,7 @@ from source_collector import (
     fused_sources,
     solver_sources,
     ultrasound_sources,
+    yielding_sources,
 )
 from variants import long_variants, short_and_long
 
@@ -170,6 +171,17 @@ def test_the_flux_at_faults(check: Check, dtype: str, precision: str, curved: bo
     for source in fault_sources(dtype, curved=curved):
         # Spilled on sm_80 by fast velocity weakening; few threads run this kernel.
         check(source, precision, {**LIMITS, "slide": (144, 144)}, {"slide": 72})
+
+
+@pytest.mark.parametrize("nodal", [True, False])
+@pytest.mark.parametrize("curved", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernel_of_yielding_rock(
+    check: Check, dtype: str, precision: str, curved: bool, nodal: bool
+) -> None:
+    for degree in (4, 15):
+        for source in yielding_sources(dtype, degree, curved=curved, nodal=nodal):
+            check(source, precision)
 
 
 @pytest.mark.parametrize("nodal", [True, False])

@@ -1,7 +1,8 @@
 // Recorders: when a sample is due, they read fields, and put the values into the next slot of a
 // ring or add them to running statistics.
 //   ring [slots][fields][count]; largest, smallest, sum, squares [fields][count]
-//   addresses [fields] of the fields' first values; shifts [fields], added to values unless 0
+//   addresses [fields] of the fields' first values, for a box of those in it
+//   shifts [fields], added to values unless 0
 //   for HARMONICS: sums [terms][fields][count] of values times basis functions;
 //   basis [samples][terms]
 #pragma once
@@ -47,12 +48,12 @@ struct Record {
 
 INLINE real shifted(real value, real shift) { return shift != 0 ? value + shift : value; }
 
-// Points of a box, `step` values apart along each axis, from value `start` of each field on.
+// Points of a box, `step` values apart along each axis; steps_z [fields].
 KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double* squares,
                   const long long* RESTRICT addresses, const real* RESTRICT shifts, real* sums,
                   const real* RESTRICT basis, index_t terms, index_t samples,
                   const long long* RESTRICT clock, index_t begin, index_t every, index_t slots,
-                  index_t wanted, index_t start, index_t step_x, index_t step_y, index_t step_z,
+                  index_t wanted, index_t step_x, index_t step_y, const long long* RESTRICT steps_z,
                   index_t nx, index_t ny, index_t nz, index_t fields) {
   const bool due = sample_due(clock, begin, every);
   const index_t slot = due ? sample_slot(clock, begin, every, slots) : 0;
@@ -65,8 +66,8 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   FOR_CELLS(i, ni, j, nj, k, all) {
     if (due) {
       const int f = k / planes;
-      const real* field = as_pointer<const real>(addresses[f]) + start;
-      const real value = field[(k - f * planes) * step_z + j * step_y + i * step_x];
+      const real* field = as_pointer<const real>(addresses[f]);
+      const real value = field[(k - f * planes) * steps_z[f] + j * step_y + i * step_x];
       const index_t n = (static_cast<index_t>(k) * nj + j) * ni + i;
       record.keep(n, shifted(value, shifts[f]));
       if (HARMONICS) harmonics.add(n, sample, shifted(value, shifts[f]));

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Mask
 from groundswell.case.quantities import Quantity
 from groundswell.seismology.faults.estimates import FaultEstimates, weighted_median
 from groundswell.seismology.sources.moment import magnitude_from_moment
@@ -81,12 +81,15 @@ def _least_and_median(estimates: FaultEstimates, values: Floats) -> tuple[float,
 # --- warnings -------------------------------------------------------------------------------------
 
 
-def fault_warnings(name: str, estimates: FaultEstimates, spacing: float) -> Iterator[str]:
+def fault_warnings(
+    name: str, estimates: FaultEstimates, spacing: float, *, is_reached: bool = False
+) -> Iterator[str]:
     """Faults that do not break, break at once, are under tension or are resolved badly.
 
     Args:
         name: of the fault.
         spacing: between points of the fault, m.
+        is_reached: whether a rupture may come from another fault.
     """
     yield from _tension(name, estimates)
     if not estimates.may_slip.any():
@@ -96,7 +99,12 @@ def fault_warnings(name: str, estimates: FaultEstimates, spacing: float) -> Iter
             "or friction"
         )
         return
-    yield from _loading(name, estimates)
+    yield from _overloading(name, estimates)
+    if not is_reached and not rupture_starts(estimates):
+        yield (
+            f"fault {name} is loaded below its static strength everywhere, so that nothing starts "
+            "the rupture; add a nucleation, or a patch of larger shear stress"
+        )
     _, median = _least_and_median(estimates, estimates.cohesive_zone)
     if median < LEAST_SPACINGS * spacing:
         yield (
@@ -118,20 +126,24 @@ def _tension(name: str, estimates: FaultEstimates) -> Iterator[str]:
         )
 
 
-def _loading(name: str, estimates: FaultEstimates) -> Iterator[str]:
-    """Yield a warning if no point, or every point, is loaded above its strength."""
-    is_above = (estimates.loaded > estimates.static)[estimates.may_slip]
-    part = float(np.average(is_above, weights=estimates.area))
+def rupture_starts(estimates: FaultEstimates) -> bool:
+    """Whether a point is loaded above its strength, or forced to weaken."""
+    return bool(_is_above(estimates).any()) or _is_forced(estimates)
+
+
+def _is_above(estimates: FaultEstimates) -> Mask:
+    """Which of the points that may slip are loaded above their strength."""
+    return np.asarray((estimates.loaded > estimates.static)[estimates.may_slip])
+
+
+def _overloading(name: str, estimates: FaultEstimates) -> Iterator[str]:
+    """Yield a warning if every point is loaded above its strength."""
+    part = float(np.average(_is_above(estimates), weights=estimates.area))
     if part > _ALL:
         yield (
             f"fault {name} is loaded above its static strength on {100 * part:.3g} % of the area "
             "that may slip, so that it breaks everywhere at once; lower the shear stress, or raise "
             "the static friction outside the nucleation"
-        )
-    if not is_above.any() and not _is_forced(estimates):
-        yield (
-            f"fault {name} is loaded below its static strength everywhere, so that nothing starts "
-            "the rupture; add a nucleation, or a patch of larger shear stress"
         )
 
 

@@ -83,10 +83,24 @@ def strength_at(
 
 def varies_sideways(section: DruckerPragerSection) -> bool:
     """Whether a strength depends on x or y, other than through the medium."""
+    return bool({"x", "y"} & _variables(section))
+
+
+def varies_with_medium(section: DruckerPragerSection) -> bool:
+    """Whether a strength depends on wave speeds or the density."""
+    return bool({"vp", "vs", "rho"} & _variables(section))
+
+
+def _variables(section: DruckerPragerSection) -> set[str]:
+    """On which of VARIABLES strengths depend."""
     strengths: list[DruckerPragerSection | MaterialStrength] = [section, *section.material]
-    values = [value for own in strengths for value in (own.cohesion, own.friction_angle)]
-    texts = (value for value in values if isinstance(value, str))
-    return any({"x", "y"} & Expression(text, VARIABLES).names for text in texts)
+    found = set[str]()
+    for value in (value for own in strengths for value in (own.cohesion, own.friction_angle)):
+        if isinstance(value, RockTable):
+            found.add(value.by)
+        elif isinstance(value, str):
+            found |= Expression(value, VARIABLES).names
+    return found
 
 
 def _key(section: DruckerPragerSection, material: str | None) -> str:

@@ -33,7 +33,7 @@ info = SolverInfo(
         name: f".results:{name}"
         for name in (
             *("seismograms", "pressure", "stream", "shaking_map", "fields", "records"),
-            *("fault", "fault_points", "rupture"),
+            *("fault", "fault_points", "rupture", "plastic_strain"),
         )
     },
 )

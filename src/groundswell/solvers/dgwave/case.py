@@ -27,6 +27,12 @@ from groundswell.seismology.case.fault import (
 )
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.case.outputs import Interval, SeismicOutput
+from groundswell.seismology.case.plasticity import (
+    STRAIN,
+    DruckerPragerSection,
+    strains_recorded,
+    unknown_materials,
+)
 from groundswell.seismology.case.sources import Instrument
 from groundswell.seismology.case.topography import TopographySection
 from groundswell.solvers.dgwave.boundaries.case import BoundarySection
@@ -43,7 +49,7 @@ from groundswell.solvers.dgwave.mesh.case import (
 MAX_DEGREE = 15
 MAX_MECHANISMS = 6  # more mechanisms do not improve the fit
 FLUXES = {"riemann": 1.0, "central": 0.0}
-FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
+FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy", STRAIN)
 
 
 def _upwind(value: Any) -> float:
@@ -98,7 +104,7 @@ class DgWaveOutput(SeismicOutput):
         files=(
             *("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc"),
             *("volumes.vtkhdf", "fields.vtkhdf"),
-            *("fault.nc", "fault_points.nc", "rupture.nc"),
+            *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
         ),
     )
 
@@ -157,11 +163,14 @@ class DgWaveCase(SeismicCase):
     topography: TopographySection | None = None
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
+    plasticity: DruckerPragerSection | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Nothing that excites waves."""
+        """Nothing that excites waves, or the plastic strain of rock that does not yield."""
         yield from super().violations()
         yield from missing_excitation(self.source, self.fault)
+        if not self.plasticity:
+            yield from strains_recorded(self.output)
 
     @field_validator("medium")
     @classmethod
@@ -221,6 +230,16 @@ class DgWaveCase(SeismicCase):
                 for at, text in _misplaced_fault(each, grid)
             )
         return fault
+
+    @field_validator("plasticity")
+    @classmethod
+    def _has_materials(
+        cls, rock: DruckerPragerSection | None, info: ValidationInfo
+    ) -> DruckerPragerSection | None:
+        if rock and (medium := info.data.get("medium")):
+            volumes = [*medium.volumes] if isinstance(medium, VolumesSection) else None
+            reject(unknown_materials(rock, volumes))
+        return rock
 
     @field_validator("refinement")
     @classmethod

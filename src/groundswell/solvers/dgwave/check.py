@@ -12,7 +12,16 @@ from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.case.sources import EventSection
-from groundswell.seismology.faults.quantities import fault_quantities, fault_warnings
+from groundswell.seismology.faults.quantities import (
+    fault_quantities,
+    fault_warnings,
+    rupture_starts,
+)
+from groundswell.seismology.plasticity.estimates import (
+    plasticity_quantities,
+    plasticity_warnings,
+)
+from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
 from groundswell.seismology.receivers import Station, instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
@@ -36,7 +45,7 @@ from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
 WAVES, SOURCES = "What the elements resolve", "Sources, receivers"
-FAULTS = "Faults"
+FAULTS, ROCK = "Faults", "Yielding rock"
 ROUNDING = 1e-9  # relative, of edges and frequencies
 
 
@@ -48,6 +57,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_waves(materials, setup.case.method.flux),
         *_sources(materials.elements, survey, setup.case.event),
         *_faults(setup.faults),
+        *(plasticity_quantities(setup.rock.estimates, setup.dt, ROCK) if setup.rock else ()),
     ]
 
 
@@ -144,8 +154,9 @@ def _warnings(setup: Setup) -> Iterator[str]:
             f"{geometry.describe(first)}. {aligned(setup.materials.elements.medium)}"
         )
     yield from source_warnings(setup.case, setup.survey, setup.dt, statistics.vp_max)
-    for fault in setup.faults.faults if setup.faults else ():
-        yield from fault_warnings(fault.name, fault.estimates, fault.spacing)
+    yield from _fault_warnings(setup)
+    if setup.rock:
+        yield from plasticity_warnings(setup.rock.estimates, setup.dt)
     if setup.case.boundary.top == "free-surface":
         yield from shallow_sources(setup.materials.elements, setup.survey)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
@@ -153,6 +164,17 @@ def _warnings(setup: Setup) -> Iterator[str]:
     yield from attenuation_warnings(relaxation, statistics, resolved, remedy)
     yield from setup.absorption.warnings(setup.survey)
     yield from _step(setup.case, setup.survey.receivers, setup.dt, setup.step_limit.seconds)
+
+
+def _fault_warnings(setup: Setup) -> Iterator[str]:
+    faults = setup.faults.faults if setup.faults else ()
+    starts = [rupture_starts(fault.estimates) for fault in faults]
+    for fault in faults:
+        given = fault.name, fault.estimates, fault.spacing
+        yield from fault_warnings(*given, is_reached=any(starts))
+        if setup.rock:
+            on_fault = fault.points, fault.conditions
+            yield from fault_stress_warnings(fault.name, *on_fault, setup.rock.initial)
 
 
 def _step(case: DgWaveCase, receivers: Sequence[Station], dt: float, limit: float) -> Iterator[str]:

@@ -15,28 +15,36 @@ from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.memory import device_memory, large_series, nodal_tables
+from groundswell.solvers.dgwave.plasticity.model import YieldingRock
 from groundswell.solvers.dgwave.recording.volumes import WORD, final_field_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
+STRESSES = 6
+
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a stage of an unknown."""
     memory = device_memory(setup, setup.partition.elements(1, 0))
-    traffic = bytes_per_update(setup.equations, setup.materials, setup.absorption, setup.dtype)
+    of_kernels = (setup.equations, setup.materials, setup.absorption, setup.dtype)
+    traffic = bytes_per_update(*of_kernels, setup.rock)
     return Cost(setup.unknowns * SCHEME.stages, traffic, memory, _files(setup))
 
 
 def bytes_per_update(
-    equations: Equations, materials: Materials, absorption: Absorption, dtype: str
+    equations: Equations,
+    materials: Materials,
+    absorption: Absorption,
+    dtype: str,
+    rock: YieldingRock | None = None,
 ) -> float:
     """Minimum memory traffic per unknown and stage, bytes.
 
     Each stage reads and writes the fields and the register, except that the first stage does not
     read the register. It reads and writes the traces of six faces. It also reads the metric terms
     of elements that are not bricks, and materials that vary inside elements. Memory variables add
-    to the traffic, but not to the unknowns.
+    to the traffic, but not to the unknowns. Once a step, yielding rock reads the stress.
     """
     n, fields = materials.elements.geometry.degree + 1, len(equations.fields)
     traces = 2 * 2 * AXES * equations.trace / (fields * n)
@@ -44,8 +52,16 @@ def bytes_per_update(
     variables = equations.stretched * int(axes.sum()) / len(axes)
     variables += equations.strains * materials.mechanisms
     tables = nodal_tables(equations, materials) / n**AXES + absorption.tables
+    tables += _rock_words(rock) / SCHEME.stages
     words = (4 - 1 / SCHEME.stages) * (1 + variables / fields) + traces + tables / fields
     return float(words * np.dtype(dtype).itemsize)
+
+
+def _rock_words(rock: YieldingRock | None) -> int:
+    """Values of a node that are read in each step where nothing yields."""
+    if rock is None:
+        return 0
+    return STRESSES + (0 if rock.shares_rows else rock.values)
 
 
 def _files(setup: Setup) -> int:
@@ -57,7 +73,7 @@ def _files(setup: Setup) -> int:
     )
     seismograms = samples * values * np.dtype(setup.dtype).itemsize
     series = sum(ceil(setup.steps / every) * size for every, size in large_series(setup))
-    fields = final_field_bytes(setup.geometry, len(setup.equations.fields))
+    fields = final_field_bytes(setup.geometry, len(setup.fields))
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     records = whole.file_bytes(setup.case.output.record, setup.steps)
     faults = setup.faults.points * (len(COORDINATES) + len(FIELDS)) * WORD if setup.faults else 0

@@ -22,6 +22,7 @@ from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
+from groundswell.solvers.dgwave.plasticity.rank import RankRock
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.source_loads import point_loads
@@ -51,6 +52,7 @@ class Discretisation:
         sent_as: the type in which traces are sent to other ranks; None for `dtype`.
         fault: the faces of faults; None if no rank has any.
         begin: time at the start of the run, s.
+        rock: rock that yields; None if it is linear.
     """
 
     equations: Equations
@@ -69,6 +71,7 @@ class Discretisation:
     sent_as: str | None = None
     fault: RankFault | None = None
     begin: float = 0.0
+    rock: RankRock | None = None
 
     @property
     def mechanisms(self) -> int:
@@ -154,6 +157,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     degree, equations, materials = setup.degree, setup.equations, setup.materials
     flux, numbers, shapes = float(setup.case.method.flux), elements.numbers, setup.geometry.shapes
     reflection, start = setup.geometry.reflection(elements), setup.time_axis.start
+    sources = _sources(equations, materials.elements, setup.survey.sources, start, elements)
     nodal = NodalMaterial(equations, elements, degree, materials.unrelaxed_nodes)
     return Discretisation(
         equations,
@@ -168,7 +172,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             degree,
             len(equations.fields),
             elements.count,
-            _sources(equations, materials.elements, setup.survey.sources, start, elements),
+            sources,
             *setup.absorption.damping(elements),
         ),
         materials.bodies(numbers),
@@ -178,6 +182,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
         setup.case.run.narrow,
         RankFault.of(elements, setup.faults.faces, setup.faults.tables) if setup.faults else None,
         start,
+        _rock(setup, elements, sources),
     )
 
 
@@ -201,6 +206,16 @@ def _material(materials: Materials, leaves: Integers) -> Material:
     """The unrelaxed material of leaves, arrays of their shape."""
     given = materials.unrelaxed(leaves.ravel()).given()
     return Material(**{name: values.reshape(leaves.shape) for name, values in given.items()})
+
+
+def _rock(
+    setup: Setup, elements: RankElements, sources: Sequence[ElementSource]
+) -> RankRock | None:
+    """Rock that yields, except where the stress includes the moment of a source."""
+    if setup.rock is None:
+        return None
+    with_moment = [s.element for s in sources if s.history.rates[:-AXES].any()]
+    return RankRock.of(setup.rock, elements.numbers, np.array(with_moment, np.int64), setup.dtype)
 
 
 # --- sources --------------------------------------------------------------------------------------

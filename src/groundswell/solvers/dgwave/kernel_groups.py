@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from groundswell.simulation.kernel_groups import OTHER, RECORDING
 
-ELEMENTS, MORTARS, FAULTS = "elements", "mortars of finer neighbours", "faults"
+ELEMENTS, MORTARS = "elements", "mortars of finer neighbours"
+FAULTS, YIELDING = "faults", "yielding rock"
 
 KERNEL_GROUPS = {
     "advance": ELEMENTS,
@@ -15,6 +16,7 @@ KERNEL_GROUPS = {
     "interpolate_traces": MORTARS,
     "project_jumps": MORTARS,
     "slide": FAULTS,
+    "yield_rock": YIELDING,
     "record_peaks": RECORDING,
     "record_velocity": RECORDING,
     "count_step": OTHER,

@@ -18,6 +18,7 @@ from groundswell.solvers.dgwave.kernel_shapes import pitch
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.mesh.curved import METRICS
 from groundswell.solvers.dgwave.mesh.elements import FACES, RankElements
+from groundswell.solvers.dgwave.plasticity.model import YieldingRock
 from groundswell.solvers.dgwave.recording.lattice import (
     PEAKS,
     has_shaking_map,
@@ -52,6 +53,7 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     values += sets * REGISTERS * equations.stretched * nodes
     values += setup.absorption.damping_rows(elements) * nodes
     values += len(setup.survey.sources) * LOADED * nodes // ranks
+    values += elements.count * nodes * _rock_values(setup.rock)
     fault_points = setup.faults.points // ranks if setup.faults else 0
     values += fault_points * WALLS * setup.equations.trace  # jumps
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
@@ -71,6 +73,13 @@ def nodal_tables(equations: Equations, materials: Materials) -> int:
     inside = METRICS * geometry.is_curved + equations.moduli * materials.is_nodal
     at_faces = FACES * equations.impedances * materials.is_nodal
     return inside * (geometry.degree + 1) ** AXES + at_faces * (geometry.degree + 1) ** 2
+
+
+def _rock_values(rock: YieldingRock | None) -> int:
+    """Values of a node of rock that yields: plastic strain, and tables that are not shared."""
+    if rock is None:
+        return 0
+    return 1 if rock.shares_rows else 1 + rock.values
 
 
 def large_series(setup: Setup) -> Iterator[tuple[int, int]]:

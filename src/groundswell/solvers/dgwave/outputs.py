@@ -19,6 +19,7 @@ from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
+from groundswell.solvers.dgwave.recording.plasticity import StrainRecords
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.recording.receivers import Seismograms
 from groundswell.solvers.dgwave.recording.surface import ShakingMap, SurfaceSeries
@@ -62,7 +63,7 @@ class Outputs:
         if output.volumes:
             self._series.append(Volumes(rank, record, output.volumes))
         self._map = ShakingMap(rank) if has_shaking_map(setup) else None
-        self._faults = _fault_records(rank)
+        self._faults, self._strain = _fault_records(rank), _strain_records(rank)
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._faults.launches if self._faults else []),
@@ -87,15 +88,17 @@ class Outputs:
 
     @property
     def findings(self) -> list[Quantity]:
-        """What faults have done, on rank 0 after `write`."""
-        return self._faults.findings if self._faults else []
+        """What faults have done and how much rock has yielded, on rank 0 after `write`."""
+        found = [each for each in (self._faults, self._strain) if each]
+        return [*chain(*(each.findings for each in found))]
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""
         shaking = self._map.write(folder) if self._map else []
         records, fields = self._recorders.write(folder), self._final_fields(folder)
         faults = self._faults.write(folder) if self._faults else []
-        whole = [*shaking, *faults, *records, *fields]
+        strain = self._strain.write(folder) if self._strain else []
+        whole = [*shaking, *faults, *strain, *records, *fields]
         return [*whole, *self._formats(folder)] if self._comm.first else []
 
     def _formats(self, folder: Path) -> list[Path]:
@@ -122,6 +125,11 @@ class Outputs:
         }
         elements = LagrangeElements.of(mesh, setup.degree, whole, attrs)
         return [elements.write(folder / "fields.vtkhdf")]
+
+
+def _strain_records(rank: RankFields) -> StrainRecords | None:
+    yielding = rank.propagation.yielding
+    return StrainRecords(rank, yielding) if yielding else None
 
 
 def _fault_records(rank: RankFields) -> FaultRecords | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from groundswell.report.pictures import Picture
 from groundswell.seismology.plots.fault_maps import rate_map, slip_map
+from groundswell.seismology.plots.plastic_strain import plastic_strain
 from groundswell.seismology.plots.record_section import record_section
 from groundswell.seismology.plots.shaking_map import shaking_map
 from groundswell.seismology.plots.shot_gather import shot_gather
@@ -15,5 +16,6 @@ PICTURES = [
     Picture("pressure.h5", "shot_gather.png", "Pressure by offset", shot_gather),
     Picture("fault.nc", "fault_slip.png", "Slip on faults, and when they broke", slip_map),
     Picture("fault.nc", "fault_rate.png", "Largest slip rates on faults", rate_map),
+    Picture("plastic_strain.nc", "plastic_strain.png", "Plastic strain", plastic_strain),
     Picture("surface.nc", "surface.png", "Waves on the surface", snapshots),
 ]

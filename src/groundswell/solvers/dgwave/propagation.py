@@ -17,6 +17,7 @@ from groundswell.backends import Backend, Blocks, Launch, Module
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.solvers.dgwave import element_tables
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.fault_slip import FaultSlip
@@ -28,6 +29,7 @@ from groundswell.solvers.dgwave.kernel_shapes import (
 )
 from groundswell.solvers.dgwave.kernel_source import kernel_source
 from groundswell.solvers.dgwave.traces import Traces
+from groundswell.solvers.dgwave.yielding import Yielding
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 START = -1  # instead of a stage: before the first one
@@ -50,6 +52,7 @@ class Propagation:
         clock: number of completed steps, on the device, (1,).
         traces: the face traces and their exchange.
         fault: slip on the faults; None if no rank has any.
+        yielding: yielding of the rock; None if it is linear.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Propagation:
         self.fault = (
             FaultSlip(backend, problem, problem.fault, self.traces) if problem.fault else None
         )
+        self.yielding = Yielding(backend, problem, problem.rock) if problem.rock else None
         self._modules = {
             absorbing: backend.compile(kernel_source("advance.h", problem, self.shape, absorbing))
             for absorbing in {absorbs for absorbs, _ in self._kinds(range(problem.elements.count))}
@@ -96,8 +100,9 @@ class Propagation:
         """Return to rest at time 0."""
         for array in (self._u, self.memory, self.layer_memory, self.clock):
             self._backend.assign(array, np.zeros(array.shape, str(array.dtype)))
-        if self.fault is not None:
-            self.fault.reset()
+        for part in (self.fault, self.yielding):
+            if part is not None:
+                part.reset()
 
     @property
     def values(self) -> dict[str, DeviceArray]:
@@ -112,7 +117,8 @@ class Propagation:
     @property
     def fields(self) -> dict[str, DeviceArray]:
         """Views of the fields by name, (elements, nodes)."""
-        return {name: self.u[:, n] for n, name in enumerate(self._problem.equations.fields)}
+        found = {name: self.u[:, n] for n, name in enumerate(self._problem.equations.fields)}
+        return found | ({STRAIN: self.yielding.strain} if self.yielding else {})
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -130,13 +136,16 @@ class Propagation:
         overlapped = self.traces.overlap(
             stage,
             SCHEME.stages,
-            outer=[*self.advance(stage, 0, outer), *self._interpolate(stage, 0, few)],
-            inner=[
-                *self.advance(stage, outer, everyone - outer),
-                *self._interpolate(stage, few, all_mortars - few),
-            ],
+            outer=self._update(stage, range(outer), range(few)),
+            inner=self._update(stage, range(outer, everyone), range(few, all_mortars)),
         )
         return [*self._project(stage), *self._slide(stage), *overlapped]
+
+    def _update(self, stage: int, elements: range, mortars: range) -> list[Launch]:
+        """Launches that update elements, and store their traces and those of their mortars."""
+        advance = self.advance(stage, elements.start, len(elements))
+        interpolate = self._interpolate(stage, mortars.start, len(mortars))
+        return [*advance, *self._yield(stage, elements), *interpolate]
 
     def advance(self, stage: int, first: int, count: int) -> list[Launch]:
         """Launches that advance `count` elements from element `first` on by one stage."""
@@ -175,6 +184,11 @@ class Propagation:
             return []
         stages = {"stages": self._stages, "step": self._dt}
         return self.fault.launches({**self._elements(), **stages, "stage": stage})
+
+    def _yield(self, stage: int, part: range) -> list[Launch]:
+        """Launches after the last stage of a step that relax the stress in some elements."""
+        yielding = self.yielding if stage == SCHEME.stages - 1 else None
+        return yielding.launches(self._elements(), stage, part) if yielding else []
 
     @property
     def prepare(self) -> list[Launch]:

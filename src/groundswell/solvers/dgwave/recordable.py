@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundswell.outputs.recording import RecordableField
+from groundswell.seismology.case.plasticity import STRAIN
 
 _ALONG = {"vx": "x", "vy": "y", "vz": "z, down"}
 RECORDABLE = {
@@ -12,4 +13,5 @@ RECORDABLE = {
         f"s{axes}": RecordableField(f"s{axes}", "Pa", f"stress {axes}")
         for axes in ("xx", "yy", "zz", "yz", "xz", "xy")
     },
+    STRAIN: RecordableField(STRAIN, "1", "accumulated plastic strain"),
 }

@@ -14,6 +14,8 @@ from groundswell.seismology.formats.fault_series import (
     read_history,
     read_points,
 )
+from groundswell.seismology.formats.plastic_strain import NAME as STRAIN_MAP
+from groundswell.seismology.formats.plastic_strain import read_plastic_strain
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
@@ -71,6 +73,9 @@ fault_points = FileReader(
 # Mean slip and energies of the faces of faults: xarray.Dataset (time, subfault).
 rupture = FileReader(HISTORY_FILE, read_history, "run the case with output.rupture")
 
+# Accumulated plastic strain at the surface: xarray.Dataset (y, x).
+plastic_strain = FileReader(STRAIN_MAP, read_plastic_strain, "run the case with [plasticity]")
+
 # All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node). The
 # nodes in the file are equidistant in each element. Their degree is at most 10.
 fields = FileReader(
@@ -83,7 +88,10 @@ records = RecordReader(
     RECORDABLE,
     {
         each.file
-        for each in (seismograms, _pressure, shaking_map, fault, fault_points, rupture, fields)
+        for each in (
+            *(seismograms, _pressure, shaking_map, plastic_strain),
+            *(fault, fault_points, rupture, fields),
+        )
     }
     | {"surface.nc", "volumes.vtkhdf"},
 )

@@ -16,6 +16,7 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import TimeSteppingSolver
@@ -128,8 +129,15 @@ class DgWave(TimeSteppingSolver):
 
     @cached_property
     def sources_end(self) -> float:
-        """Time at which the last source ends, s; unknown, and so infinite, with a fault."""
-        return inf if self.setup.faults else end_of(self.setup.survey.sources)
+        """Time at which the last source ends, s.
+
+        It is infinite with a fault and in rock that is sheared before the waves: both have energy
+        to give.
+        """
+        rock = self.setup.rock
+        if self.setup.faults or (rock and rock.is_sheared):
+            return inf
+        return end_of(self.setup.survey.sources)
 
     @property
     def updates_per_step(self) -> int:
@@ -149,6 +157,7 @@ class DgWave(TimeSteppingSolver):
         return {
             "fields": self._distributed(self.propagation.u),
             **self._memory(),
+            **self._plastic_strain(),
             "clock": DistributedArray.replicated(self.propagation.clock, self.comm),
             **self.outputs.state(),
         }
@@ -164,6 +173,10 @@ class DgWave(TimeSteppingSolver):
             found["layer_variables"] = DistributedArray(values, shape, own, own)
         return found
 
+    def _plastic_strain(self) -> dict[str, DistributedArray]:
+        yielding = self.propagation.yielding
+        return {STRAIN: self._distributed(yielding.strain)} if yielding else {}
+
     def _distributed(self, array: DeviceArray) -> DistributedArray:
         shape = (self.setup.geometry.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
@@ -171,7 +184,7 @@ class DgWave(TimeSteppingSolver):
 
     @property
     def findings(self) -> Sequence[Quantity]:
-        """What faults have done, on rank 0 after the files have been written."""
+        """See `Outputs.findings`; known once the files have been written."""
         return self.outputs.findings
 
     def describe_ranks(self) -> dict[str, object]:

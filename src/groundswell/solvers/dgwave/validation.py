@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from groundswell.errors import InputError, listed
 from groundswell.seismology.faults.stations import nearest_points
 from groundswell.seismology.sources import placement
@@ -59,22 +61,25 @@ def require_faults(output: DgWaveOutput, faults: Faults | None) -> None:
         nearest_points(output.fault_points, faults.named_points if faults else {})
 
 
-def require_fields(output: DgWaveOutput, equations: Equations) -> None:
-    """Check that the equations have all fields that the case records.
+def require_fields(output: DgWaveOutput, fields: Sequence[str], equations: Equations) -> None:
+    """Check that a run has all fields that the case records.
+
+    Args:
+        fields: those that it has.
 
     Raises:
-        InputError: they lack a field.
+        InputError: it lacks a field.
     """
     recorded = {f"record[{n}]": record.fields for n, record in enumerate(output.record)}
     if output.volumes:
         recorded["volumes"] = output.volumes.fields
     for key, names in recorded.items():
-        absent = [field for field in names if field not in equations.fields]
+        absent = [field for field in names if field not in fields]
         if absent:
             kind = "elastic" if equations.elastic else "acoustic"
             raise InputError(
                 f'output.{key}.fields: the {kind} equations have no "{absent[0]}"; use '
-                f"{listed(equations.fields)}"
+                f"{listed(fields)}"
             )
 
 

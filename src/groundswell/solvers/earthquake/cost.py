@@ -25,7 +25,12 @@ from groundswell.solvers.earthquake.field_bytes import (
     word,
     yield_bytes,
 )
-from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
+from groundswell.solvers.earthquake.halo import (
+    decompose_grid,
+    stress_halo,
+    unrelaxed_halo,
+    velocity_halo,
+)
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.material_count import count_materials
 from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
@@ -68,6 +73,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     """
     decomposition = decompose_grid(setup, ranks)
     layers = [*velocity_halo(setup.ground.soil), *stress_halo(setup, decomposition)]
+    layers += unrelaxed_halo() if setup.plasticity else []
     size = np.dtype(setup.dtype).itemsize
     parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
     memory = [device_bytes(setup, part) for part in parts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from groundswell.seismology.case.plasticity import DruckerPragerSection
 from groundswell.seismology.case.soil import IwanSection
 from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.plasticity.tiles import TILE
 
 STATE = 9  # velocities and stresses
 MEMORY = 6  # memory variables
@@ -47,12 +48,15 @@ def stress_bytes(case: EarthquakeCase) -> int:
     return STRESS_WORDS * word(case) + 2 * MEMORY * memory_bytes(case) + materials
 
 
-def yield_bytes(case: EarthquakeCase) -> int:
+def yield_bytes(case: EarthquakeCase) -> float:
     """Bytes of a point that the search for rock that yields moves where it finds none.
 
-    If the strength does not only vary with depth, two more are a class.
+    On a CPU, two more are a class if the strength does not only vary with depth. A GPU reads
+    stresses only where they are large enough; elsewhere 16 bytes for each tile of cells.
     """
-    return YIELD_WORDS * word(case) if has_yielding_rock(case) else 0
+    if not has_yielding_rock(case):
+        return 0.0
+    return YIELD_WORDS * word(case) if case.run.backend == "cpu" else 16 / TILE
 
 
 def soil_cell_bytes(section: IwanSection, case: EarthquakeCase) -> int:

@@ -96,7 +96,9 @@ class Outputs:
             self._clock,
         )
         self._faults = FaultRecords(setup.faults, rank.faults, rank.backend, rank.comm)
-        self._strain = self._strain_records()
+        strain, where = self._regions.get(STRAIN), (rank.backend, rank.comm, rank.part)
+        points = self._surface_points
+        self._strain = None if strain is None else StrainRecords(strain, points, *where)
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
         self._peaks: DeviceArray | None = None
@@ -119,14 +121,6 @@ class Outputs:
     def findings(self) -> Sequence[Quantity]:
         """Results that are a few numbers, on rank 0 after `write`."""
         return self._strain.findings if self._strain else ()
-
-    def _strain_records(self) -> StrainRecords | None:
-        """The record of the plastic strain, if the rock yields."""
-        strain = self._regions.get(STRAIN)
-        if strain is None:
-            return None
-        where = (self._backend, self._comm, self._part)
-        return StrainRecords(strain, self._surface_points, *where)
 
     def ring(self, name: str) -> Ring:
         """The latest samples of "seismograms", "surface" or "volumes", on the device."""

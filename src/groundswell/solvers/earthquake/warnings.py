@@ -11,6 +11,7 @@ from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.faults.quantities import fault_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
+from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
 from groundswell.seismology.plasticity.soil_estimates import soil_warnings
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.event_warnings import source_warnings
@@ -55,6 +56,9 @@ def _rock(setup: Setup) -> Iterator[str]:
     """Rock that yields before the waves, or nearly, and soil that is poorly resolved."""
     if setup.plasticity is not None:
         yield from plasticity_warnings(setup.plasticity.estimates, setup.dt)
+        for fault in setup.faults:
+            on_fault = fault.estimates.points, fault.estimates.conditions
+            yield from fault_stress_warnings(fault.name, *on_fault, setup.plasticity.initial)
     if setup.soil is not None:
         yield from soil_warnings(setup.soil.estimates, setup.survey.frequency)
 

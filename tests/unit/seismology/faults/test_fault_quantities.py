@@ -12,7 +12,11 @@ from groundswell.case.quantities import Quantity
 from groundswell.seismology.faults.build import conditions_of
 from groundswell.seismology.faults.estimates import FaultEstimates, weighted_median
 from groundswell.seismology.faults.points import FaultPoints
-from groundswell.seismology.faults.quantities import fault_quantities, fault_warnings
+from groundswell.seismology.faults.quantities import (
+    fault_quantities,
+    fault_warnings,
+    rupture_starts,
+)
 
 MU = 2670 * 3464.0**2
 GRADUAL = {"normal": "120 MPa", "shear": "70 MPa", "rake": 180}
@@ -139,6 +143,12 @@ def test_the_strength_of_a_fault_that_is_forced() -> None:
 def test_warnings(changes: dict[str, Any], spacing: float, message: str) -> None:
     (warning,) = warnings(estimates(TPV5, **changes), spacing)
     assert message in warning
+
+
+def test_a_fault_that_another_one_reaches_needs_no_nucleation() -> None:
+    found = estimates(TPV5, patch=None)
+    assert [*fault_warnings("branch", found, 100, is_reached=True)] == []
+    assert not rupture_starts(found) and rupture_starts(estimates(TPV5))
 
 
 def test_tension() -> None:

@@ -52,6 +52,18 @@ HALVED_SEA = {
     "source": [EXPLOSION],
     "refinement": {"frequency": 4, "levels": 1},
 }
+BUMPS = {"topography": {"kind": "formula", "elevation": "20 * sin(x / 99) * cos(y / 88)"}}
+PUSH = {key: value for key, value in EXPLOSION.items() if key != "magnitude"}
+YIELDING = {
+    "source": [PUSH | {"kind": "force", "force": [1e9, 0, 0]}],  # near moments rock is linear
+    "plasticity": {
+        "model": "drucker-prager",
+        "cohesion": "1 MPa",
+        "friction_angle": "30 deg",
+        "relaxation_time": 0.01,
+        "stress": {"ratio": 0.8},
+    },
+}
 CASES: dict[str, dict[str, Any]] = {
     "bricks": CLOSED,
     "fluid": SEA | CLOSED,
@@ -66,6 +78,8 @@ CASES: dict[str, dict[str, Any]] = {
     "refined nodes": HALVED | NODES,
     "curved": HILL,
     "curved nodes": HILL | NODES,
+    "yielding": CLOSED | YIELDING,
+    "yielding hills": CLOSED | BUMPS | YIELDING,
     "refined and curved": HALVED | HILL,
     "refined and curved, fluid": HALVED_SEA | HILL | CLOSED,
 }

@@ -19,8 +19,11 @@ import groundswell as gs
 from groundswell.backends import open_backend
 from groundswell.case.quantities import as_values
 from groundswell.errors import CaseError, InputError, Interrupted
+from groundswell.grids.cartesian import Part
 from groundswell.simulation import run as running
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
+from groundswell.solvers.earthquake.plasticity.cells import RockCells
+from groundswell.solvers.earthquake.plasticity.tiles import TILE
 from groundswell.solvers.earthquake.setup import prepare
 
 SOFT = {"vp": 1500.0, "vs": 600.0, "rho": 2000.0, "qp": 40.0, "qs": 20.0}
@@ -223,6 +226,34 @@ def test_check_warns_of_rock_that_yields_before_the_waves() -> None:
     wrong = {**ROCK, "stress": {"ratio": 0.2}}
     found = warnings_of(prepare(EarthquakeCase(**{**GIVEN, "plasticity": wrong})))
     assert any("the initial stress exceeds the strength" in text for text in found)
+
+
+def test_check_warns_of_a_fault_in_rock_of_another_stress() -> None:
+    found = warnings_of(prepare(EarthquakeCase(**WITH_FAULT, plasticity=ROCK)))
+    assert any("the stress on fault fault differs from that of the" in text for text in found)
+
+
+@pytest.mark.parametrize("changes", [BREAKS, {}], ids=["fault", "sea"])
+def test_tiles_that_are_always_searched(changes: dict[str, Any]) -> None:
+    """Beside faults and with fluids, stresses change after their largest values are known."""
+    water = {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0, "qp": 1e4, "qs": 1e4}
+    sea = {"medium": {"kind": "layered", "layers": [water, {"top": 200.0, **HARD}]}}
+    setup = prepare(EarthquakeCase(**{**GIVEN, **(changes or sea), "plasticity": ROCK}))
+    part = Part.whole(setup.grid)
+    assert setup.plasticity is not None
+    planes = [fault.plane for fault in setup.faults]
+    limits = RockCells(setup.plasticity, part, setup.dtype, planes).limits
+    finite = np.isfinite(limits)
+    if not changes:
+        assert finite.any() and (limits[finite] == 0).all()
+        return
+    first, count = planes[0].box
+    around = np.zeros(limits.shape, bool)
+    for k in range(first[2] - 1, first[2] + count[2] + 1):
+        for j in range(first[1] - 1, first[1] + count[1] + 1):
+            tiles = [i // TILE + 1 for i in range(first[0] - 1, first[0] + count[0] + 1)]
+            around[max(k, -1) + 1, j + 1, tiles] = True
+    assert (limits[around & finite] == 0).all() and (limits[~around & finite] > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,11 @@ class Geometry(Protocol):
         ...
 
     @property
+    def has_surface(self) -> bool:
+        """Whether there is a surface, of rock or of water."""
+        return True
+
+    @property
     def surface_axes(self) -> tuple[Floats, Floats]:
         """x and y of the surface points at which motion is recorded, m.
 

@@ -25,20 +25,7 @@ KERNEL advance(ELEMENT_ARGUMENTS, TERM_ARGUMENTS, const Stage* stages, const dou
 // Stores the traces that stage 0 of the next step reads.
 KERNEL store_traces(ELEMENT_ARGUMENTS, index_t first, index_t count) {
   const Elements all ELEMENTS_AT(-1);
-  FOR_BLOCKS(b, count) {
-    const index_t e = first + b;
-    FOR_THREADS(at, FACE_NODES) {
-      const int face = at / PLANE, p = at % PLANE;
-      real* const target = all.locate(all.targets_of(e)[face], true);
-      if (target) {
-        const int node = node_of_face(face, p);
-        const real* const u = all.u + e * PITCH_OF_ELEMENTS + node;
-        OwnSide own;
-        own.load(all, e, face, node, [&](int field) { return u[field * CUBE]; });
-        own.store(target, p);
-      }
-    }
-  }
+  FOR_BLOCKS(b, count) { store_traces_of(all, first + b); }
 }
 
 KERNEL count_step(long long* clock) {

@@ -172,6 +172,25 @@ struct OwnSide {
   }
 };
 
+#if defined(__CUDACC__)
+struct FlushDenormals {};  // GPUs compute with denormal numbers at full speed
+#endif
+
+// Stores the traces of an element that the next stage reads.
+INLINE void store_traces_of(const Elements& all, index_t e) {
+  FOR_THREADS(at, FACE_NODES) {
+    const int face = at / PLANE, p = at % PLANE;
+    real* const target = all.locate(all.targets_of(e)[face], true);
+    if (target) {
+      const int node = node_of_face(face, p);
+      const real* const u = all.u + e * PITCH_OF_ELEMENTS + node;
+      OwnSide own;
+      own.load(all, e, face, node, [&](int field) { return u[field * CUBE]; });
+      own.store(target, p);
+    }
+  }
+}
+
 // The jump at a node of a face of element e. load_own(own): loads the trace of this side.
 template <class LoadOwn>
 INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node,

@@ -20,7 +20,6 @@ typedef real Part;
 constexpr int FACE_PITCH = NODES, PARTS = NODES;
 INLINE real& part_at(real* row, int n) { return row[n]; }
 INLINE real part_at(const real* row, int n) { return row[n]; }
-struct FlushDenormals {};  // GPUs compute with denormal numbers at full speed
 #else
 #include "spectral_elements/kernels/cpu_rows.h"
 typedef Lanes Part;

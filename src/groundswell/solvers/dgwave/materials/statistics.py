@@ -22,6 +22,7 @@ class ElementStatistics:
     Args:
         vp, vs: speeds of the fastest P and S wave, m/s; vs = 0 in a fluid.
         average_vp: P speed of the average material, m/s.
+        average_rho: its density, kg/m^3.
         slowest: speed of the slowest wave, S in solids and P in fluids, m/s.
         qp, qs: smallest quality factors; infinite where they are undefined.
         qp_qs: largest Qp/Qs over 3/4 (vp/vs)^2; 0 where it is undefined.
@@ -31,6 +32,7 @@ class ElementStatistics:
     vp: Floats
     vs: Floats
     average_vp: Floats
+    average_rho: Floats
     slowest: Floats
     qp: Floats
     qs: Floats
@@ -105,10 +107,12 @@ def _joined(parts: Iterable[ElementStatistics]) -> ElementStatistics:
 def _extremes(elements: ElementMaterials, leaves: Integers) -> ElementStatistics:
     nodes, is_mixed = elements.at_nodes(leaves)
     qp, qs = _quality(nodes)
+    average = elements.average(leaves)
     return ElementStatistics(
         vp=nodes.vp.max(axis=1),
         vs=nodes.vs.max(axis=1),
-        average_vp=np.asarray(elements.average(leaves).vp, np.float64),
+        average_vp=np.asarray(average.vp, np.float64),
+        average_rho=np.asarray(average.rho, np.float64),
         slowest=np.where(nodes.vs > 0, nodes.vs, nodes.vp).min(axis=1),
         qp=qp.min(axis=1),
         qs=qs.min(axis=1),

@@ -32,6 +32,7 @@ class VolumeMedia:
         media: the media.
         is_uniform: whether each medium has one material.
         names: the properties that averages of elements have.
+        material_names: names of the media, if they have names.
     """
 
     mesh: Mesh
@@ -39,6 +40,7 @@ class VolumeMedia:
     media: Sequence[SampledMedium]
     is_uniform: Sequence[bool]
     names: Sequence[str]
+    material_names: Sequence[str] = ()
 
     @property
     def varies(self) -> bool:

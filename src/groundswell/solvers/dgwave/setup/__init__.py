@@ -20,6 +20,7 @@ from groundswell.solvers.dgwave.partition import Partition, element_costs
 from groundswell.solvers.dgwave.setup.bricks import on_bricks
 from groundswell.solvers.dgwave.setup.faults import build_faults
 from groundswell.solvers.dgwave.setup.meshes import on_mesh
+from groundswell.solvers.dgwave.setup.plasticity import build_rock
 from groundswell.solvers.dgwave.setup.record import Setup as Setup
 from groundswell.solvers.dgwave.setup.record import WaveDomain
 from groundswell.solvers.dgwave.step_limit import limit_steps
@@ -71,6 +72,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
             absorption.elements,
         ),
         build_faults(case.fault, geometry, materials),
+        build_rock(case, materials, absorption.elements),
     )
 
 
@@ -104,7 +106,7 @@ def _validate(setup: Setup) -> None:
     case, equations = setup.case, setup.equations
     setup.geometry.require_inside(setup.survey)
     validation.require_shear_in_solids(setup.survey, setup.materials.elements)
-    validation.require_fields(case.output, equations)
+    validation.require_fields(case.output, setup.fields, equations)
     validation.require_faults(case.output, setup.faults)
     validation.require_exact_traces(case)
     validation.require_dissipation(

@@ -94,7 +94,9 @@ def _media(case: DgWaveCase, geometry: MeshGeometry) -> VolumeMedia:
     middles[:, 2] = np.maximum(middles[:, 2], 0.0)
     media = [build_sampled(s, middles[numbers == n]) for n, s in enumerate(sections)]
     names = needed(case.attenuation.model)
-    return VolumeMedia(geometry.mesh, numbers, media, is_uniform, names)
+    by_volume = isinstance(case.medium, VolumesSection)
+    volumes = [*geometry.groups.volume_names.values()] if by_volume else []
+    return VolumeMedia(geometry.mesh, numbers, media, is_uniform, names, volumes)
 
 
 def _media_sections(case: DgWaveCase, geometry: MeshGeometry) -> tuple[list[Any], Integers]:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.recording import Recording, RecordingDomain
+from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.formats.seismograms import SeriesOptions
 from groundswell.seismology.sources.event import date_attributes, event_attributes
 from groundswell.seismology.sources.point_sources import SourceContext
@@ -21,6 +22,7 @@ from groundswell.solvers.dgwave.faults.model import Faults
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.partition import Partition
+from groundswell.solvers.dgwave.plasticity.model import YieldingRock
 from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.step_limit import StepLimit
@@ -57,6 +59,7 @@ class Setup:
         time_axis: the times of all steps.
         partition: the division of the elements among ranks.
         faults: the faults that break by themselves; None without.
+        rock: rock that yields; None if it is linear.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -73,6 +76,7 @@ class Setup:
     time_axis: TimeAxis
     partition: Partition
     faults: Faults | None = None
+    rock: YieldingRock | None = None
 
     @property
     def steps(self) -> int:
@@ -100,6 +104,11 @@ class Setup:
         return (self.degree + 1) ** 2
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields that can be recorded."""
+        return (*self.equations.fields, *([STRAIN] if self.rock else []))
+
+    @property
     def unknowns(self) -> int:
         """Number of values of all fields at all nodes."""
         return self.geometry.count * self.unknowns_per_element
@@ -123,7 +132,7 @@ class Setup:
 
     def recording(self, domain: RecordingDomain) -> Recording:
         """The recordable fields on some elements."""
-        fields = {name: RECORDABLE[name] for name in self.equations.fields}
+        fields = {name: RECORDABLE[name] for name in self.fields}
         attrs, axis = date_attributes(self.case, self.survey), self.time_axis
         return Recording(
             domain, fields, self.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start

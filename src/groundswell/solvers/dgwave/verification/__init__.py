@@ -36,4 +36,6 @@ PROBLEMS = [
     "ruptures:slip_weakening",
     "ruptures:rate_and_state",
     "ruptures:tpv3",
+    "yielding:shear_pulse",
+    "yielding:dissipation",
 ]

@@ -37,6 +37,7 @@ class Variant:
     width: int = 10
     memory: str = "full"
     materials: str = "cells"
+    yields: bool = False  # rock that could yield, but does not
 
 
 def variants(backend: Backend) -> list[Variant]:
@@ -49,6 +50,7 @@ def variants(backend: Backend) -> list[Variant]:
         Variant("elastic", full, attenuated=False),
         Variant("anelastic, sponge", full, sides="sponge"),
         Variant("anelastic, double precision", full, precision="double"),
+        Variant("anelastic, rock that may yield", full, yields=True),
         *cube,
         Variant("anelastic, 64 x 64 x 64", (64, 64, 64)),
     ]
@@ -102,6 +104,7 @@ def make_case(variant: Variant) -> EarthquakeCase:
     if variant.attenuated:
         matter |= {"qp": 155.9, "qs": 69.3}
     pulse = {"kind": "gaussian", "sigma": 0.1}
+    rock = {"cohesion": 1e8, "friction_angle": 30.0, "relaxation_time": 0.03}
     place = {"x": x / 2, "y": y / 2, "depth": z / 3}
     return EarthquakeCase(
         title=variant.name,
@@ -112,6 +115,7 @@ def make_case(variant: Variant) -> EarthquakeCase:
         boundary={"sides": variant.sides, "width": variant.width},
         source=[{"kind": "explosion", "moment": 1e16, "time_function": pulse, **place}],
         receiver=[{"name": "R", "x": x / 3, "y": y / 3, "depth": 0.0}],
+        plasticity={"model": "drucker-prager", **rock} if variant.yields else None,
         run={
             "precision": variant.precision,
             "memory": variant.memory,
