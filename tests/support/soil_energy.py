@@ -22,7 +22,7 @@ from groundswell.solvers.earthquake.verification.energy import (
     Y,
     Z,
     _mean_with,
-    _push,
+    push,
 )
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -52,13 +52,12 @@ class SoilBox:
 
     def __post_init__(self) -> None:
         step = 0.9 * staggered_leapfrog(SPACING, SPEEDS[1], free_surface=True)
-        content = self.box.case(step).model_dump(exclude_unset=True)
         soil = {"reference_strain": self.reference_strain, "surfaces": self.surfaces}
         soil |= {"model": "iwan", "depth": self.rows * SPACING[2]}
-        case = sim.make_case(**content | {"plasticity": soil})
+        case = self.box.case(step, plasticity=soil)
         self.found = sim.build(case, open_backend("cpu"), closed=True)
         self.box.fill(self.found)
-        _push(self.found)
+        push(self.found)
         self.linear = {name: np.zeros(self.box.rho.shape) for name in STRESSES}
         self.carried = self._carried()
         self.soil_yield._tables_on_device["carried"][...] = self.carried

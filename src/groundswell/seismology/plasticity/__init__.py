@@ -5,7 +5,8 @@ evaluates the strength of a case at points, `initial_stress` the stress by depth
 says how near to yield the rock is.
 
 `backbone` fits elements to the modulus-reduction curve of soft soil. `iwan` computes their stress
-as `seismology/kernels/iwan.h` does.
+as `seismology/kernels/iwan.h` does. `soil` evaluates the curves of a case, and `soil_estimates`
+says what `check` shows of them.
 """
 
 from groundswell.seismology.plasticity.backbone import Elements, Hyperbola, MeasuredCurve

@@ -17,7 +17,7 @@ from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.solvers.earthquake.faults.ranks import beside_faults
-from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, velocity_ghosts
+from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, soil_named, velocity_ghosts
 
 if TYPE_CHECKING:
     from groundswell.seismology.receivers import Station
@@ -62,7 +62,8 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     if ground.soil:
         rows = max(rows, ground.soil.end + BELOW)
     wanted = tuple(processes)[::-1] if processes else None
-    found = decompose(ground.grid.shape, ranks, periodic, wanted, (rows, 1, 1))
+    with soil_named(ground.soil):
+        found = decompose(ground.grid.shape, ranks, periodic, wanted, (rows, 1, 1))
     return beside_faults(found, [fault.plane for fault in setup.faults])
 
 

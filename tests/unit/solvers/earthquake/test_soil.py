@@ -51,6 +51,7 @@ def test_elements_and_stresses_are_those_of_numpy(free_surface: bool) -> None:
         np.testing.assert_allclose(box.found.snapshot(name), wanted, atol=1e-12 * scale)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
 @pytest.mark.parametrize(("precision", "materials"), [("single", "cells"), ("double", "classes")])
 def test_soil_that_does_not_yield_is_linear_rock(

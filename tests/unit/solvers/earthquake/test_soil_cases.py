@@ -210,6 +210,14 @@ def test_memory_and_traffic_are_those_of_the_arrays() -> None:
     assert decompose(soft, 2).memory
 
 
+def test_blocks_that_cut_the_soil_are_refused() -> None:
+    """It has 6 of 19 depth rows."""
+    run = {"processes": [1, 1, 4]}
+    with pytest.raises(InputError, match="a block must contain the soft soil"):
+        decompose(prepare(soil_case(run=run)), 4)
+    assert decompose(prepare(soil_case(run={"processes": [1, 1, 2]})), 2).memory
+
+
 def test_a_run_resumes_bit_by_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     case = soil_case({"reference_strain": 1e-6})

@@ -6,7 +6,7 @@
 // cells. One return at each position would need all other components there. Elements at centres
 // alone, whose plastic strains act on edges, would need fewer bytes; but differences of strain
 // between adjacent edges would remain elastic, and waves of ten cells in soil that has softened to
-// G / 20 be 60 % too fast.
+// G / 20 be 70 % too fast.
 //
 // A step has four parts: cells yield; ranks exchange the parts that they lose; edges lose theirs;
 // and after the update of stresses as in linear rock, what was lost is subtracted. Where nothing
@@ -207,8 +207,17 @@ INLINE typename Update::Values start(const Update& update, int i, int j, int k) 
   return update.template start<DEEPER>(i, j, k);
 }
 
+// Prefetches what elements have lost in 32 cells, a line for each lane of a warp.
+INLINE void fetch_elements(const real* own, int elements) {
+  constexpr int LINE = 128 / sizeof(real), PER_ROW = 32 / LINE;
+  const int lane = threadIdx.x % 32, lines = elements * Deviator::COMPONENTS * PER_ROW;
+  for (int n = lane; n < lines; n += 32)
+    prefetch_line(own - lane + static_cast<index_t>(n / PER_ROW) * SOIL_ROW + n % PER_ROW * LINE);
+}
+
 template <class Update> INLINE void yield_at(const Update& update, int i, int j, int k) {
   const int bound = update.bound(i, j, k), before = update.count(i, j, k);
+  fetch_elements(update.soil.at(i, j, k) + element_step(), bound);
   const typename Update::Values now = start(update, i, j, k);
   // Addresses are computed anew, which saves registers.
   i = forget(i), j = forget(j), k = forget(k);

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
+from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghosts import Ghosts
 from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 
 BELOW = 2  # depth rows below the layer that the same ranks have, for differences there
+
+
+@contextmanager
+def soil_named(layer: SoilLayer | None) -> Iterator[None]:
+    """Name the soil in errors of a decomposition whose blocks must contain it."""
+    try:
+        yield
+    except InputError as error:
+        if layer is None:
+            raise
+        why = f"a block must contain the soft soil of [plasticity] and {BELOW} more depth rows"
+        raise InputError(f"{error}; {why}") from error
 
 
 def rows_of_soil(decomposition: Decomposition, layer: SoilLayer) -> Decomposition:
