@@ -88,12 +88,7 @@ class Outputs:
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
         self._recording = self._setup.recording(self._part)
         self._recorders = Recorders(
-            output.record,
-            self._recording,
-            self._regions,
-            self._backend,
-            self._comm,
-            self._clock,
+            output.record, self._recording, self._regions, rank.backend, rank.comm, rank.clock
         )
         self._faults = fault_records(setup, rank.backend, rank.comm, rank.clock, rank.faults)
         strain, where = self._regions.get(STRAIN), (rank.backend, rank.comm, rank.part)
