@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
-from groundswell.seismology.faults.quantities import fault_warnings
+from groundswell.seismology.faults.quantities import fault_warnings, rupture_starts
 from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
 from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
@@ -47,11 +46,18 @@ def warnings(setup: Setup) -> list[str]:
         *_step(case, setup.stable, setup.dt),
         *_sampling(case.output, setup.sampling),
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
-        *chain(*(fault_warnings(f.name, f.estimates, f.spacing) for f in setup.faults)),
-        *chain(*(step_warnings(f.name, f.estimates, setup.dt) for f in setup.faults)),
-        *chain(*(_astride(fault, survey.receivers) for fault in setup.faults)),
+        *_faults(setup),
         *_rock(setup),
     ]
+
+
+def _faults(setup: Setup) -> Iterator[str]:
+    """Faults that break otherwise than intended, or between receivers and what they record."""
+    starts = any(rupture_starts(fault.estimates) for fault in setup.faults)
+    for fault in setup.faults:
+        yield from fault_warnings(fault.name, fault.estimates, fault.spacing, is_reached=starts)
+        yield from step_warnings(fault.name, fault.estimates, setup.dt)
+        yield from _astride(fault, setup.survey.receivers)
 
 
 def _rock(setup: Setup) -> Iterator[str]:
