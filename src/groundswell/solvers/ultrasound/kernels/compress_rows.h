@@ -41,6 +41,16 @@ struct State {
   }
 };
 
+// Of the split densities and the classes of a row. Where the medium has fields of properties, this
+// gains nothing.
+INLINE void prefetch_densities(Worker w, const real* rho_x, const real* rho_y, const real* rho_z,
+                               const Class* classes) {
+  prefetch_field(w, rho_x);
+  prefetch_field(w, rho_y);
+  prefetch_field(w, rho_z);
+  if (CLASSES) prefetch_classes(w, classes);
+}
+
 // rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus
 // sources of P_TERMS terms. The spectra are those of du_i/di. Results:
 //   STATE_FOLLOWS   p by the equation of state; the first spectrum becomes that of p
@@ -65,10 +75,7 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, nullptr};
     const Sources<P_TERMS> sources{source_fields, source_signals, clock, samples};
-    prefetch_field(w, rho_x);
-    prefetch_field(w, rho_y);
-    prefetch_field(w, rho_z);
-    if (CLASSES) prefetch_classes(w, classes);
+    if (CLASSES || UNIFORM_DENSITY) prefetch_densities(w, rho_x, rho_y, rho_z, classes);
     load_spectrum(w, 0, spectrum_x, roots);
     load_spectrum(w, 1, spectrum_y, roots);
     load_spectrum(w, 2, spectrum_z, roots);
@@ -150,10 +157,7 @@ KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* R
   constexpr bool RATE = FRACTIONAL && ABSORBING;
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, eta};
-    prefetch_field(w, rho_x);
-    prefetch_field(w, rho_y);
-    prefetch_field(w, rho_z);
-    if (CLASSES) prefetch_classes(w, classes);
+    if (CLASSES) prefetch_densities(w, rho_x, rho_y, rho_z, classes);
     if (RATE) load_spectrum(w, 0, spectrum_rate, roots);
     if (DISPERSIVE) load_spectrum(w, 1, spectrum_density, roots);
     if (RATE && DISPERSIVE) begin_inverse(w, 0, 1);
