@@ -22,7 +22,7 @@ from groundswell.solvers.earthquake.verification.energy import (
     Y,
     Z,
     _mean_with,
-    _push,
+    push,
 )
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -58,7 +58,7 @@ class SoilBox:
         case = sim.make_case(**content | {"plasticity": soil})
         self.found = sim.build(case, open_backend("cpu"), closed=True)
         self.box.fill(self.found)
-        _push(self.found)
+        push(self.found)
         self.linear = {name: np.zeros(self.box.rho.shape) for name in STRESSES}
         self.carried = self._carried()
         self.soil_yield._tables_on_device["carried"][...] = self.carried
