@@ -168,6 +168,7 @@ def test_moments_do_not_yield(tmp_path: Path) -> None:
 # --- symmetries -----------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("symmetry", list(horizontal()), ids=str)
 def test_a_mirrored_or_turned_problem_gives_the_mirrored_or_turned_answer(symmetry: Any) -> None:
     """An explosion, and an initial stress whose horizontal shear turns with the axes."""

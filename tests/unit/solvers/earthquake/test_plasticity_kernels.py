@@ -43,6 +43,7 @@ def check(setup: Any, backend: Backend, part: Part, seed: int, **options: Any) -
     return found
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("sides", ["pml", "periodic"])
 @pytest.mark.parametrize("top", ["free-surface", "absorbing"])
@@ -107,6 +108,7 @@ PARTS = [((0, 0, 0), (33, 6, 7)), ((33, 0, 0), (14, 6, 7)), ((0, 6, 0), (47, 11,
          ((33, 6, 7), (14, 11, 8)), ((1, 6, 7), (32, 5, 3))]  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("start", "cells"), PARTS)
 @pytest.mark.parametrize("backend", [CPU, EMULATED], ids=["cpu", "emulated gpu"])
 def test_parts_yield_as_the_whole(start: Any, cells: Any, backend: Backend) -> None:
@@ -192,6 +194,7 @@ def test_tiles_of_small_stresses_are_skipped() -> None:
     assert not part.rank._flags[limits > 0].any()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("ends", [(0, 47), (0, 16), (16, 31), (31, 33), (33, 47)])
 def test_peaks_of_boxes(precision: str, ends: tuple[int, int]) -> None:
