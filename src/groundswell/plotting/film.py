@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.formats.atomic import atomic_write
 from groundswell.plotting.style import styled_figure
 
@@ -56,6 +58,13 @@ def film(path: Path, height: float, draw: Callable[[Figure], Frames]) -> Path:
 def frames_of(count: int) -> range:
     """Samples to show as frames, evenly spaced from the first: at most MOST_FRAMES of `count`."""
     return range(0, count, max(-(-count // MOST_FRAMES), 1))
+
+
+def clock(times: Floats) -> Iterator[str]:
+    """Yield times (s) of frames as text, all with the decimals that tell them apart."""
+    step = float(np.diff(times).min()) if len(times) > 1 else 1.0
+    decimals = max(math.ceil(-math.log10(step)), 0)
+    yield from (f"{time:.{decimals}f} s" for time in times)
 
 
 def _has_ffmpeg() -> bool:

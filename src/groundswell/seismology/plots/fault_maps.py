@@ -16,7 +16,6 @@ from groundswell.plotting.style import (
     picture,
     round_below,
     shades,
-    speed_unit,
     title_of,
 )
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
@@ -26,6 +25,7 @@ from groundswell.seismology.plots.fault_panel import (
     panel_axes,
     panels_height,
     panels_of,
+    rate_unit,
 )
 from groundswell.seismology.plots.source import event_sentence
 
@@ -75,7 +75,7 @@ def rate_map(results: str | Path) -> Path:
     """
     fault, path = read_fault_map(Path(results) / NAME), Path(results) / "fault_rate.png"
     rate, panels = fault["peak_rate"].values, [*panels_of(fault)]
-    unit, name = (1.0, "m/s") if rate.max() >= 0.1 else speed_unit(float(rate.max()))
+    unit, name = rate_unit(float(rate.max()))
     with picture(path, panels_height(panels)) as figure:
         drawn = _shade(figure, panels, rate / unit, f"Peak slip rate ({name})")
         mark_start(drawn, panels, fault["rupture_time"].values)

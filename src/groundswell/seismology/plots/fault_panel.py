@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Floats, Indices, Mask
-from groundswell.plotting.style import ACCENT, WIDTH
+from groundswell.plotting.style import ACCENT, WIDTH, speed_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -91,6 +91,11 @@ def panels_of(fault: xarray.Dataset) -> Iterator[FaultPanel]:
     numbers = fault["fault"].values
     for number, name in enumerate(str(fault["fault"].attrs["flag_meanings"]).split()):
         yield FaultPanel.of(fault, name, np.flatnonzero(numbers == number))
+
+
+def rate_unit(largest: float) -> tuple[float, str]:
+    """A suitable unit for slip rates up to the largest one (m/s): its value in m/s, and name."""
+    return (1.0, "m/s") if largest >= 0.1 else speed_unit(largest)
 
 
 def panels_height(panels: Sequence[FaultPanel]) -> float:

@@ -11,15 +11,8 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
-from groundswell.plotting.film import film, frames_of
-from groundswell.plotting.style import (
-    INK,
-    colour_bar,
-    headline,
-    shades,
-    speed_unit,
-    title_of,
-)
+from groundswell.plotting.film import clock, film, frames_of
+from groundswell.plotting.style import INK, colour_bar, headline, shades, title_of
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
 from groundswell.seismology.formats.fault_series import HISTORY_FILE, lazy_history
 from groundswell.seismology.plots.fault_panel import (
@@ -28,6 +21,7 @@ from groundswell.seismology.plots.fault_panel import (
     panel_axes,
     panels_height,
     panels_of,
+    rate_unit,
 )
 from groundswell.seismology.plots.source import event_sentence
 
@@ -84,7 +78,7 @@ def slip_rate_film(results: str | Path) -> Path | None:
     if not rates.values.any():
         return None
     panels = [*panels_of(fault)]
-    path = folder / "fault_slip_rate"
+    path = folder / "fault_slip_rate.mp4"
     return film(path, panels_height(panels), lambda figure: _frames(figure, fault, panels, rates))
 
 
@@ -119,23 +113,22 @@ def _frames(
     figure: Figure, fault: xarray.Dataset, panels: Sequence[FaultPanel], rates: SlipRates
 ) -> Iterator[None]:
     """Draw the panels, and change them from frame to frame."""
-    limit = rates.limit
-    unit, name = (1.0, "m/s") if limit >= 0.1 else speed_unit(limit)
+    unit, name = rate_unit(rates.limit)
     broken, drawn = fault["rupture_time"].values, panel_axes(figure, panels)
     nodes, scale = _nodes(fault, rates), _PIXELS / max(panel.size[0] for panel in panels)
     films = [
-        _PanelFilm(axes, panel, _subfaults(panel, nodes, scale), broken, limit / unit)
+        _PanelFilm(axes, panel, _subfaults(panel, nodes, scale), broken, rates.limit / unit)
         for axes, panel in zip(drawn, panels, strict=True)
     ]
     mark_start(drawn, panels, broken)
     colour_bar(drawn[0], films[0].image, f"Slip rate ({name})", extend="max")
     subtitle = headline(drawn[0], title_of(fault.attrs, "Rupture"), "")
-    event = event_sentence(fault.attrs)
-    for time, values in zip(rates.times, rates.values, strict=True):
+    event, shown = event_sentence(fault.attrs), zip(rates.times, rates.values, strict=True)
+    for text, (time, values) in zip(clock(rates.times), shown, strict=True):
         for each in films:
             each.show(time, values / unit)
         fastest = f"{values.max() / unit:.2g} {name}"
-        subtitle.set_text(f"{event}Slip rate at {time:.2f} s, at most {fastest}; line: front")
+        subtitle.set_text(f"{event}Slip rate at {text}, at most {fastest}; the line is the front")
         yield
 
 

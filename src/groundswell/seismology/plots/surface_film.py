@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.plotting.film import film, frames_of
+from groundswell.plotting.film import clock, film, frames_of
 from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import WIDTH, colour_bar, headline, speed_unit, title_of
 from groundswell.seismology.formats.shaking_maps import open_surface
@@ -71,7 +71,7 @@ def _frames(figure: Figure, frame: MapFrame, surface: xarray.Dataset) -> Iterato
     draw_fault(axes, frame, surface.attrs)
     draw_star(axes, frame, surface.attrs)
     event = event_sentence(surface.attrs)
-    for time, values in zip(times, velocity, strict=True):
+    for time, values in zip(clock(times), velocity, strict=True):
         mesh.set_array(values / unit)
-        subtitle.set_text(f"{event}Vertical velocity of the surface at {time:.2f} s")
+        subtitle.set_text(f"{event}Vertical velocity of the surface at {time}")
         yield
