@@ -158,6 +158,7 @@ OUTPUTS: dict[str, Any] = {
     "record": [],  # see WHERE
     "fault_points": {"point": [{"name": "P", "along_strike": 90, "down_dip": 310}]},
     "rupture": {"interval": 0.006},
+    "film": True,
 }
 WHERE: dict[str, Content] = {
     "points": {"positions": [[300, 400, 500]]},

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 DPI = 150
 WIDTH = 1600 / DPI  # inches
@@ -50,6 +51,16 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
         path: path of the PNG file.
         height: height in inches, without the headline.
     """
+    with styled_figure(height) as figure:
+        yield figure
+        figure.draw_without_rendering()  # the layout needs two passes
+        with atomic_write(path) as part:
+            figure.savefig(part, format="png", dpi=DPI)
+
+
+@contextmanager
+def styled_figure(height: float) -> Iterator[Figure]:
+    """A figure of standard width, whose style holds in the block; see `picture`."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -61,13 +72,14 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
         figure = Figure(figsize=(WIDTH, height), layout=layout)
         FigureCanvasAgg(figure)  # measures text, which the placement of labels needs
         yield figure
-        figure.draw_without_rendering()  # the layout needs two passes
-        with atomic_write(path) as part:
-            figure.savefig(part, format="png", dpi=DPI)
 
 
-def headline(axes: Axes, title: str, subtitle: str) -> None:
-    """Write a bold title and a grey subtitle at the top, aligned with the left end of the axes."""
+def headline(axes: Axes, title: str, subtitle: str) -> Annotation:
+    """Write a bold title and a grey subtitle at the top, aligned with the left end of the axes.
+
+    Returns:
+        The subtitle, which films change.
+    """
     bold = {"fontsize": 15, "fontweight": "bold"}
     for text, below, style in ((title, 10, bold), (subtitle, 34, {"color": QUIET})):
         line = axes.annotate(
@@ -80,6 +92,7 @@ def headline(axes: Axes, title: str, subtitle: str) -> None:
             **style,
         )
         line.set_in_layout(False)
+    return line
 
 
 def title_of(attrs: Mapping[str, object], otherwise: str = "Ground motion") -> str:
@@ -94,11 +107,15 @@ def shades() -> Colormap:
     return LinearSegmentedColormap.from_list("shades", _SHADES)
 
 
-def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
-    """Draw a colour bar to the right of the axes, as high as these, with round tick labels."""
+def colour_bar(axes: Axes, cells: ScalarMappable, label: str, extend: str = "neither") -> None:
+    """Draw a colour bar to the right of the axes, as high as these, with round tick labels.
+
+    Args:
+        extend: ends beyond which there are values: "neither", "min", "max" or "both".
+    """
     from matplotlib.colors import LogNorm
 
-    bar = axes.figure.colorbar(cells, cax=axes.inset_axes((1.02, 0, 0.025, 1)))
+    bar = axes.figure.colorbar(cells, cax=axes.inset_axes((1.02, 0, 0.025, 1)), extend=extend)
     bar.set_label(label)
     bar.outline.set_visible(False)
     if isinstance(cells.norm, LogNorm):

@@ -21,6 +21,7 @@ from groundswell.version import __version__
 Row = tuple[str, str]  # label and value
 
 NAME = "report.html"
+_MEDIA = {".png": "image/png", ".gif": "image/gif", ".mp4": "video/mp4"}
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
     autoescape=True,
@@ -97,12 +98,13 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
 
 
 def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
-    """Name, caption and PNG data (base64) of the pictures."""
-    captions = {each.file: each.caption for each in pictures_of(solver)} if drawn else {}
+    """Name, caption, media type and data (base64) of the pictures and films."""
+    captions = {Path(p.file).stem: p.caption for p in pictures_of(solver)} if drawn else {}
     return [
         {
             "file": path.name,
-            "caption": captions[path.name],
+            "caption": captions[path.stem],
+            "type": _MEDIA[path.suffix],
             "data": base64.b64encode(path.read_bytes()).decode("ascii"),
         }
         for path in drawn

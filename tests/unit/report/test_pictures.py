@@ -45,6 +45,17 @@ def test_a_damaged_file_is_a_warning_and_the_others_are_drawn(tmp_path: Path, na
     assert all("cannot be read as NetCDF: " in text for text in warnings)
 
 
+@pytest.mark.parametrize("case", [None, {}, {"film": False}, {"film": True}])
+def test_films_are_drawn_if_the_case_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, bool] | None
+) -> None:
+    film = Picture("surface.nc", "film.mp4", "a film", lambda at: at / "film.gif", is_film=True)
+    monkeypatch.setattr("groundswell.solvers.earthquake.plots.PICTURES", [film])
+    results = write_results(tmp_path, {"solver": "earthquake", "case": case})
+    expected = [tmp_path / "film.gif"] if case and case.get("film") else []
+    assert draw_pictures(results, pytest.fail) == expected
+
+
 def test_a_defect_in_a_picture_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from result_files import names, write_results, write_summary
 from groundswell.case.quantities import Quantity, as_values
 from groundswell.errors import InputError
 from groundswell.report.html import write_report
+from groundswell.report.pictures import Picture
 
 SUMMARY = {
     "title": "A <test> & more",
@@ -100,6 +101,29 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
         assert head == "data:image/png;base64"
         assert base64.b64decode(data) == (tmp_path / name).read_bytes()
     assert not re.search(r"(https?:)?//\w", path.read_text().split("base64", 1)[0])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [(".gif", '<img src="data:image/gif;'), (".mp4", '<video src="data:video/mp4;')],
+)
+def test_the_report_holds_films(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, start: str
+) -> None:
+    def draw(folder: Path) -> Path:
+        path = folder / f"waves{suffix}"
+        path.write_bytes(b"frames")
+        return path
+
+    film = Picture("surface.nc", "waves.mp4", "Waves <over> time", draw, is_film=True)
+    monkeypatch.setattr("groundswell.solvers.earthquake.plots.PICTURES", [film])
+    case = SUMMARY["case"] | {"film": True}
+    path = write_report(write_results(tmp_path, SUMMARY | {"case": case}))
+    page = Page(path)
+    assert page.texts.count("Waves <over> time") == 1
+    (source,) = page.pictures
+    assert base64.b64decode(source.split(",")[1]) == b"frames"
+    assert start in path.read_text()
 
 
 @pytest.mark.parametrize(("in_cache", "told"), [(True, "through the caches"), (False, "above the")])

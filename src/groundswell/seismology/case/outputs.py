@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from groundswell.case.common import NotEmpty, OutputSection, Section, repeated
 from groundswell.case.problems import Violation
-from groundswell.case.units import Count, Positive, Time
+from groundswell.case.units import Count, Flag, Positive, Time
 
 Format = Literal["hdf5", "sac", "mseed"]
 Interval = Annotated[Time, Positive]
@@ -38,10 +38,21 @@ class SurfaceOutput(Section):
 
 
 class SeismicOutput(OutputSection):
-    """`[output]`: seismograms, and the motion of the surface."""
+    """`[output]`: seismograms, the motion of the surface, and films of what is recorded."""
 
     seismograms: SeismogramOutput = SeismogramOutput()
     surface: SurfaceOutput | None = None
+    film: Flag = False
+
+    def violations(self) -> Iterator[Violation]:
+        """A film of nothing."""
+        yield from super().violations()
+        if self.film and not (self.surface or getattr(self, "rupture", None)):
+            yield (
+                ("film",),
+                "has nothing to show; record the slip of faults, such as "
+                'rupture = { interval = "0.05 s" }, or the surface, or leave film out',
+            )
 
     def longer_than(self, duration: float) -> Iterator[Violation]:
         """Intervals in which a run of `duration` s would record nothing."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.formats.netcdf import TIME, Variable, read_netcdf
+from groundswell.formats.netcdf import TIME, Variable, open_netcdf, read_netcdf
 from groundswell.outputs.files import SeriesWriter
 from groundswell.seismology.faults.points import FaultPoints
 from groundswell.seismology.faults.subfaults import Subfaults
@@ -93,7 +94,13 @@ def read_history(path: str | Path) -> xarray.Dataset:
     Raises:
         InputError: the file is missing, damaged or no history of slip.
     """
-    return read_netcdf(path, required=("time", *HISTORY, *SUBFAULTS))
+    with lazy_history(path) as history:
+        return history.load()
+
+
+def lazy_history(path: str | Path) -> AbstractContextManager[xarray.Dataset]:
+    """Open the mean slip of each subfault, read lazily; raises as `read_history`."""
+    return open_netcdf(path, required=("time", *HISTORY, *SUBFAULTS))
 
 
 def _variable(dims: tuple[str, ...], units: str, meaning: str, values: object = None) -> Variable:

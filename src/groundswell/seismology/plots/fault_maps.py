@@ -10,19 +10,23 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.plotting.style import (
-    ACCENT,
     INK,
-    WIDTH,
     colour_bar,
     headline,
     picture,
     round_below,
     shades,
-    speed_unit,
     title_of,
 )
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
-from groundswell.seismology.plots.fault_panel import FaultPanel, panels_of
+from groundswell.seismology.plots.fault_panel import (
+    FaultPanel,
+    mark_start,
+    panel_axes,
+    panels_height,
+    panels_of,
+    rate_unit,
+)
 from groundswell.seismology.plots.source import event_sentence
 
 if TYPE_CHECKING:
@@ -32,8 +36,6 @@ if TYPE_CHECKING:
 _STEP = 0.5  # s between contours of the rupture time
 _FEW, _MANY = 3, 40  # contours; otherwise another step is chosen
 _LABELS = 8  # contours of which each has a label
-_TALLEST = 1.4  # height over width of a picture
-_MARGIN = 0.75  # inches of a panel for its axis and name
 
 
 def slip_map(results: str | Path) -> Path:
@@ -53,11 +55,11 @@ def slip_map(results: str | Path) -> Path:
     sentence = f"Slip at most {slip.max() / unit:.3g} {name}"
     if step is not None:
         sentence += f"; contours of the rupture time every {step:g} s"
-    with picture(path, _height(panels)) as figure:
+    with picture(path, panels_height(panels)) as figure:
         drawn = _shade(figure, panels, slip / unit, f"Slip ({name})")
         for axes, panel in zip(drawn, panels, strict=True):
             _contour(axes, panel, panel.mean(times), step)
-        _star(drawn, panels, times)
+        mark_start(drawn, panels, times)
         headline(drawn[0], title_of(fault.attrs, "Rupture"), event_sentence(fault.attrs) + sentence)
     return path
 
@@ -73,10 +75,10 @@ def rate_map(results: str | Path) -> Path:
     """
     fault, path = read_fault_map(Path(results) / NAME), Path(results) / "fault_rate.png"
     rate, panels = fault["peak_rate"].values, [*panels_of(fault)]
-    unit, name = (1.0, "m/s") if rate.max() >= 0.1 else speed_unit(float(rate.max()))
-    with picture(path, _height(panels)) as figure:
+    unit, name = rate_unit(float(rate.max()))
+    with picture(path, panels_height(panels)) as figure:
         drawn = _shade(figure, panels, rate / unit, f"Peak slip rate ({name})")
-        _star(drawn, panels, fault["rupture_time"].values)
+        mark_start(drawn, panels, fault["rupture_time"].values)
         sentence = f"Slip rate at most {rate.max() / unit:.3g} {name}"
         headline(drawn[0], title_of(fault.attrs, "Rupture"), event_sentence(fault.attrs) + sentence)
     return path
@@ -98,32 +100,17 @@ def contour_step(times: Floats) -> float | None:
     return round_below(duration / 10)
 
 
-def _height(panels: Sequence[FaultPanel]) -> float:
-    """Height of the picture, in inches, with all panels on the scale of the longest fault."""
-    longest = max(panel.size[0] for panel in panels)
-    down = sum(panel.size[1] for panel in panels)
-    return min(0.83 * WIDTH * down / longest + _MARGIN * len(panels), _TALLEST * WIDTH)
-
-
 def _shade(
     figure: Figure, panels: Sequence[FaultPanel], values: Floats, label: str
 ) -> Sequence[Axes]:
     """Colour the triangles of each fault, all on the same scales."""
-    ratios = {"height_ratios": [panel.size[1] for panel in panels]}
-    drawn = figure.subplots(len(panels), squeeze=False, gridspec_kw=ratios)[:, 0]
-    longest = max(panel.size[0] for panel in panels)
+    drawn = panel_axes(figure, panels)
     style = {"vmin": 0, "vmax": float(values.max()) or 1.0, "cmap": shades(), "rasterized": True}
     for axes, panel in zip(drawn, panels, strict=True):
         cells = axes.tripcolor(panel.triangles, panel.mean(values), shading="gouraud", **style)
         cells.set_in_layout(False)  # else, each triangle becomes a path
-        left, ends = panel.along.min(), (panel.down.max(), panel.down.min())
-        axes.set(aspect="equal", xlim=(left, left + longest), ylim=ends, ylabel="Down dip (km)")
-        axes.spines[:].set_visible(False)
-        if len(panels) > 1:
-            axes.set_title(panel.name, fontsize=11, loc="left")
-    drawn[-1].set_xlabel("Along strike (km)")
     colour_bar(drawn[0], cells, label)
-    return [*drawn]
+    return drawn
 
 
 def _contour(axes: Axes, panel: FaultPanel, times: Floats, step: float | None) -> None:
@@ -144,15 +131,3 @@ def _contour(axes: Axes, panel: FaultPanel, times: Floats, step: float | None) -
     labels = axes.clabel(lines, levels[:: -(-len(levels) // _LABELS)], fmt="%g s", fontsize=8)
     for label in labels:
         label.set_path_effects(halo)
-
-
-def _star(drawn: Sequence[Axes], panels: Sequence[FaultPanel], times: Floats) -> None:
-    """Draw a star in the middle of the points that break first."""
-    if not np.isfinite(times).any():
-        return
-    first = np.nanmin(times)
-    for axes, panel in zip(drawn, panels, strict=True):
-        begins = panel.mean(times) == first
-        if begins.any():
-            at = panel.along[begins].mean(), panel.down[begins].mean()
-            axes.plot(*at, "*", markersize=18, color=ACCENT, markeredgecolor="white", zorder=8)

@@ -1,8 +1,8 @@
-"""A fault in pictures: its points along strike and down dip, joined by triangles."""
+"""A fault in pictures: its points along strike and down dip, joined by triangles, and axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Floats, Indices, Mask
+from groundswell.plotting.style import ACCENT, WIDTH, speed_unit
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.tri import Triangulation
 
 _LONGEST = 4.0  # edge of a triangle, over the distance of points there; longer ones span gaps
 _ROUNDING = 1e-3  # m, of positions that several elements share
+_TALLEST = 1.4  # height over width of a picture
+_MARGIN = 0.75  # inches of a panel for its axis and name
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +91,42 @@ def panels_of(fault: xarray.Dataset) -> Iterator[FaultPanel]:
     numbers = fault["fault"].values
     for number, name in enumerate(str(fault["fault"].attrs["flag_meanings"]).split()):
         yield FaultPanel.of(fault, name, np.flatnonzero(numbers == number))
+
+
+def rate_unit(largest: float) -> tuple[float, str]:
+    """A suitable unit for slip rates up to the largest one (m/s): its value in m/s, and name."""
+    return (1.0, "m/s") if largest >= 0.1 else speed_unit(largest)
+
+
+def panels_height(panels: Sequence[FaultPanel]) -> float:
+    """Height of a picture, in inches, with all panels on the scale of the longest fault."""
+    longest = max(panel.size[0] for panel in panels)
+    down = sum(panel.size[1] for panel in panels)
+    return min(0.83 * WIDTH * down / longest + _MARGIN * len(panels), _TALLEST * WIDTH)
+
+
+def panel_axes(figure: Figure, panels: Sequence[FaultPanel]) -> list[Axes]:
+    """The axes of the panels in a figure of this height, in kilometres along strike and down."""
+    ratios = {"height_ratios": [panel.size[1] for panel in panels]}
+    drawn = figure.subplots(len(panels), squeeze=False, gridspec_kw=ratios)[:, 0]
+    longest = max(panel.size[0] for panel in panels)
+    for axes, panel in zip(drawn, panels, strict=True):
+        left, ends = panel.along.min(), (panel.down.max(), panel.down.min())
+        axes.set(aspect="equal", xlim=(left, left + longest), ylim=ends, ylabel="Down dip (km)")
+        axes.spines[:].set_visible(False)
+        if len(panels) > 1:
+            axes.set_title(panel.name, fontsize=11, loc="left")
+    drawn[-1].set_xlabel("Along strike (km)")
+    return [*drawn]
+
+
+def mark_start(drawn: Sequence[Axes], panels: Sequence[FaultPanel], times: Floats) -> None:
+    """Draw a star in the middle of the points that break first."""
+    if not np.isfinite(times).any():
+        return
+    first = np.nanmin(times)
+    for axes, panel in zip(drawn, panels, strict=True):
+        begins = panel.mean(times) == first
+        if begins.any():
+            at = panel.along[begins].mean(), panel.down[begins].mean()
+            axes.plot(*at, "*", markersize=18, color=ACCENT, markeredgecolor="white", zorder=8)

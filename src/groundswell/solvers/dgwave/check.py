@@ -88,6 +88,7 @@ def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     label = "seismograms" * bool(setup.survey.receivers)
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
+    yield Quantity("film", setup.case.output.film, group=MESH)
     yield cost.memory_quantity(MESH)
 
 

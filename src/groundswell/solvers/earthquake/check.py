@@ -58,6 +58,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
+    yield Quantity("film", setup.case.output.film, group=GRID)
     yield cost.memory_quantity(GRID)
 
 

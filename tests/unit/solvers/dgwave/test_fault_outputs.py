@@ -13,6 +13,7 @@ from small_ruptures import CHANGES, FAULT, ROCK
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError, Interrupted
+from groundswell.report.pictures import draw_pictures
 from groundswell.seismology.formats.fault_series import HISTORY, SERIES
 from groundswell.seismology.formats.srf import read_srf
 
@@ -24,6 +25,7 @@ POINTS = [
 OUTPUT = {
     "fault_points": {"point": POINTS, "formats": ["netcdf", "scec"]},
     "rupture": {"interval": 0.009},
+    "film": True,
 }
 FIELDS = ("rate_strike", "rate_updip", "shear_strike", "shear_updip", "normal_stress")
 
@@ -41,6 +43,12 @@ def nodes_at(fault: Any, point: Any) -> Any:
     """Which points of the map are where a point of the series is."""
     away = [fault[name] - float(point[name]) for name in ("along_strike", "down_dip")]
     return np.flatnonzero(np.hypot(*away) < 1e-3)
+
+
+def test_a_film_shows_the_rupture(result: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.plotting.film.MOST_FRAMES", 4)
+    monkeypatch.setenv("PATH", "")  # without ffmpeg
+    assert result.folder / "fault_slip_rate.gif" in draw_pictures(result.folder, pytest.fail)
 
 
 def test_series_are_those_of_the_map(result: Any) -> None:
@@ -178,6 +186,7 @@ def test_outputs_without_their_fault_are_refused(content: dict[str, Any], text: 
         (faulty({}, {}), "names must be unique"),
         (faulty({"name": "a/b"}), "letters, digits"),
         ({**CHANGES, "output": {"rupture": {"interval": 1.0}}}, "at most the duration"),
+        ({**CHANGES, "output": {"film": True}}, "nothing to show; record the slip of faults"),
     ],
 )
 def test_invalid_outputs_are_refused(content: dict[str, Any], text: str) -> None:

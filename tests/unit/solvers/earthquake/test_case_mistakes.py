@@ -81,6 +81,7 @@ MISTAKES = [
     ({"output__directory": ""}, "output.directory", '""', "name of a file or folder"),
     ({"output__volumes__fields": ["vx", "vx"]}, "output.volumes.fields[1]", '"vx"', "already"),
     ({"output__volumes__interval": 30}, "output.volumes.interval", "30", "at most the duration"),
+    ({"output__film": True, "output__surface": DROP}, "output.film", "true", "nothing to show"),
     ({"output__seismograms__formats": ["h5"]}, "output.seismograms.formats[0]", '"h5"', '"hdf5"'),
     ({"run__checkpoint__minutes": 5}, "run.checkpoint.steps", "1000", "only one of minutes"),
     ({"run__checkpoint": {}}, "run.checkpoint", "", "give minutes or steps"),

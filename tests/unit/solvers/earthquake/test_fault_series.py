@@ -16,6 +16,7 @@ import groundswell as gs
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, Interrupted
 from groundswell.grids.cartesian import Part
+from groundswell.report.pictures import draw_pictures
 from groundswell.seismology.formats.fault_series import HISTORY, SERIES
 from groundswell.seismology.formats.srf import read_srf
 from groundswell.simulation.result import Result
@@ -38,6 +39,7 @@ POINTS = [
 OUTPUT = {
     "fault_points": {"point": POINTS, "formats": ["netcdf", "scec"]},
     "rupture": {"interval": 0.008},
+    "film": True,
 }
 GIVEN_HERE = {
     **GIVEN,
@@ -68,6 +70,12 @@ def run(folder: Path, **changes: Any) -> Any:
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return run(tmp_path_factory.mktemp("series"))
+
+
+def test_a_film_shows_the_rupture(result: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.plotting.film.MOST_FRAMES", 4)
+    monkeypatch.setenv("PATH", "")  # without ffmpeg
+    assert result.folder / "fault_slip_rate.gif" in draw_pictures(result.folder, pytest.fail)
 
 
 def test_samples_are_the_maps_of_shorter_runs(result: Any, tmp_path: Path) -> None:
