@@ -126,7 +126,7 @@ class InitialStressSection(Section):
 class DruckerPragerSection(Section):
     """`[plasticity]` with `model = "drucker-prager"`: rock that yields.
 
-    `relaxation_time` 0 is yielding independent of the rate.
+    With `relaxation_time` 0, yielding does not depend on the rate.
     """
 
     model: Literal["drucker-prager"]

@@ -147,7 +147,7 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     (
         {"soil": [{"top": 9.0, "reference_strain": 1e-4}] * 2},
         "plasticity.soil[1].top",
-        "must be more than that before it",
+        "must be more than the top before it",
     ),
     (
         {"reference_strain": None, "curve": {"strain": [1e-5, 1e-6], "modulus": [0.9, 0.8]}},
