@@ -62,7 +62,7 @@ def soil_quantities(estimates: SoilEstimates, memory: int, group: str) -> Iterat
     yield Quantity("reference_strain", [low, high], "reference strain", "", text, group)
     low, high = estimates.yield_strain
     percent = 100 * estimates.error
-    text = f"from strains of {low:.2g} to {high:.2g}, within {percent:.2g} % of its curve"
+    text = f"from strains of {low:.2g} to {high:.2g}, within {percent:.3g} % of its curve"
     yield Quantity("soil_strain", [low, high], "backbone", "", text, group)
     yield Quantity("soil_backbone_error", estimates.error, group=group)
     text = f"{estimates.surfaces} in each cell, {byte_size(memory)}"
@@ -84,8 +84,9 @@ def soil_warnings(estimates: SoilEstimates, emitted: float) -> Iterator[str]:
         return
     if estimates.error > COARSE:
         yield (
-            f"the backbone of the soil deviates from its curve by {100 * estimates.error:.2g} %; "
-            "raise plasticity.surfaces"
+            f"the backbone of the soil deviates from its curve by {100 * estimates.error:.3g} %; "
+            "raise plasticity.surfaces. If this does not help, correct the table of the curve: its "
+            "stress, strain times modulus, must not fall with strain, nor rise faster"
         )
     resolved = estimates.softened_frequency
     if resolved < emitted <= estimates.frequency:
