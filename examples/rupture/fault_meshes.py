@@ -1,4 +1,4 @@
-"""What the scripts that write meshes with faults share: graded lengths, and files for Gmsh."""
+"""Graded element lengths and Gmsh files, for the scripts that write meshes with faults."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_groups(points: Array, numbers: Numbers, surfaces: Mapping[str, Numbers]
 
 
 def write(mesh: meshio.Mesh, target: Path) -> None:
-    """Write the file, and say how large the mesh is."""
+    """Write the file, and print the size of the mesh."""
     meshio.gmsh.write(target, mesh, "2.2", binary=True)
     size = target.stat().st_size / 1e3
     print(f"{target.name}: {len(mesh.cells[0])} elements, {len(mesh.points)} nodes, {size:.0f} kB")

@@ -3,8 +3,8 @@
     python make_dipping_fault.py [PARTS]
 
 The fault strikes along x, dips towards smaller y and reaches the surface; z points down. Elements
-are 1.5 km long at the fault, or 1.5 km / PARTS, and longer farther away. Around the fault they are
-sheared by its dip, alike on both sides. Farther away, and below it, their sides become upright.
+are 1.5 km long at the fault, or 1.5 km / PARTS, and longer farther away. Around the fault, they are
+sheared parallel to it, equally on both sides. Farther away and below, their sides become upright.
 
 Physical surfaces are "fault", "top" and "rest", and the physical volume is "rock". Gmsh opens it.
 """
@@ -34,7 +34,7 @@ def mirrored(places: Array) -> Array:
 
 
 def sheared(y: Array, z: Array) -> Array:
-    """Where elements at y of the surface lie at a depth."""
+    """The y of nodes at the depth z, m, that lie at y at the surface."""
     shift = np.minimum(z / np.tan(DIP), WIDTH * np.cos(DIP))
     weight = np.clip((np.abs(y).max() - np.abs(y)) / (np.abs(y).max() - NEAR), 0, 1)
     return y - shift * weight

@@ -47,7 +47,7 @@ class FaultPointsOutput(Section):
 
 
 class RuptureOutput(Section):
-    """The slip of each face of the faults over time, also as a source in SRF.
+    """The slip of each face (or cell) of the faults over time, also as a source in SRF.
 
     The interval is rounded to whole time steps.
     """

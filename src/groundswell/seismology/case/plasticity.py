@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,8 +23,8 @@ _BY = {"depth": Unit("m", "a depth", "1 km"), "vs": Unit("m/s", "a speed", "500 
 
 
 def _place(value: object, info: ValidationInfo) -> float:
-    """A depth or a speed."""
-    return float(_BY[info.data.get("by", "depth")].read(value))
+    """A depth or a speed; not validated if `by` is invalid."""
+    return float(_BY[info.data["by"]].read(value)) if "by" in info.data else math.nan
 
 
 def _entry(value: object, info: ValidationInfo) -> float:
@@ -48,7 +49,8 @@ class RockTable(Section):
             yield ("values",), f"must have one value for each of the {len(self.at)} entries of at"
         for n, (first, second) in enumerate(pairwise(self.at), 1):
             if not first < second:
-                yield ("at", n), f"must be more than the entry before it, {first:g}"
+                unit = _BY[self.by].unit
+                yield ("at", n), f"must be more than the entry before it, {first:g} {unit}"
 
 
 RockValue = float | str | RockTable  # a number, an expression or a table, in SI units
@@ -124,7 +126,7 @@ class InitialStressSection(Section):
 class DruckerPragerSection(Section):
     """`[plasticity]` with `model = "drucker-prager"`: rock that yields.
 
-    `relaxation_time` 0 is yielding independent of the rate.
+    With `relaxation_time` 0, yielding does not depend on the rate.
     """
 
     model: Literal["drucker-prager"]
@@ -170,7 +172,7 @@ STRAIN = "plastic_strain"  # the field of the accumulated plastic strain
 
 def strains_recorded(output: OutputSection) -> Iterator[Violation]:
     """Yield the violations of outputs of the plastic strain, in a case without `[plasticity]`."""
-    text = f'"{STRAIN}" is recorded where rock yields; add [plasticity], or leave it out'
+    text = f'"{STRAIN}" needs rock that yields; add [plasticity], or leave the field out'
     volumes = getattr(output, "volumes", None)
     if volumes and STRAIN in volumes.fields:
         yield ("output", "volumes", "fields"), text

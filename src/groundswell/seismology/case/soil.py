@@ -67,7 +67,7 @@ class SoilCurve(Section):
     overconsolidation: Annotated[Number, Field(ge=1)] = 1.0
 
     def violations(self) -> Iterator[Violation]:
-        """A reference strain that is missing, or that nothing uses."""
+        """A missing reference strain, or keys of another curve."""
         yield from super().violations()
         if self.curve == HYPERBOLIC and self.reference_strain is None:
             yield ("reference_strain",), f"is required for the curve; give {STRAIN.expected}"
@@ -80,7 +80,7 @@ class SoilCurve(Section):
 
 
 class SoilSection(SoilCurve):
-    """`[[plasticity.soil]]`: the curve of soil from the depth `top` on."""
+    """`[[plasticity.soil]]`: the curve of the soil below the depth `top`."""
 
     top: Annotated[Length, NonNegative]
 
@@ -107,7 +107,7 @@ class IwanSection(SoilCurve):
             yield from super().violations()
         for n, (first, second) in enumerate(pairwise(self.soil), 1):
             if not first.top < second.top:
-                yield ("soil", n, "top"), f"must be more than that before it, {first.top:g} m"
+                yield ("soil", n, "top"), f"must be more than the top before it, {first.top:g} m"
 
     @property
     def curves(self) -> tuple[tuple[str, float, SoilCurve], ...]:

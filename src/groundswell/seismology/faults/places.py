@@ -37,7 +37,7 @@ class FaultPlace:
 
 
 def nearest_place(points: FaultPoints, point: Sequence[float]) -> FaultPlace:
-    """The place on a fault next to a point x, y, depth (m): on the plane through the next point."""
+    """The place on a fault nearest to x, y, depth (m), on the plane through its nearest point."""
     away = np.asarray(point, float) - points.position
     n = int(np.einsum("ij,ij->i", away, away).argmin())
     along, up = float(away[n] @ points.strike[n]), float(away[n] @ points.updip[n])
@@ -61,7 +61,7 @@ def hypocenter_of(name: str, points: FaultPoints, point: Sequence[float]) -> Fau
     if nearest > _FAR * float(np.sqrt(points.area.max())):
         x, y, depth = point
         raise InputError(
-            f"fault {name}: hypocenter = [{x:g}, {y:g}, {depth:g}] is {nearest:.4g} m from the "
+            f"fault {name}: hypocenter = [{x:g}, {y:g}, {depth:g}] is {nearest:.6g} m from the "
             "nearest point of the fault; give a point on it"
         )
     return place

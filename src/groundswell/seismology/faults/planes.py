@@ -91,9 +91,14 @@ def hanging_side(name: str, normal: Floats, azimuth: float | None) -> float:
     """
     side = _above(normal) if azimuth is None else _sideways(normal, azimuth)
     if abs(side) < STEEP:
-        cure = "give its strike" if azimuth is None else "give its mean, or split it"
-        strike = "" if azimuth is None else f", about 90 degrees from strike = {azimuth:g}"
-        raise InputError(f"fault {name} has no side that hangs{strike}; {cure}")
+        if azimuth is None:
+            why = "the normals of its parts cancel; give its strike"
+        else:
+            why = (
+                f"its strike is about 90 degrees from strike = {azimuth:g}; give its mean strike, "
+                "or split the fault"
+            )
+        raise InputError(f"fault {name} has no hanging wall: {why}")
     sign = float(np.sign(side))
     if azimuth is not None and sign * normal[2] > STEEP:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a rupture has done: its moment, slip and duration."""
+"""Moment, slip, duration and energies of a rupture."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def mean_rigidity(footwall: Floats, hanging: Floats) -> Floats:
 def rupture_quantities(
     faults: Mapping[str, FaultPoints], values: Mapping[str, Floats]
 ) -> Iterator[Quantity]:
-    """Yield what all faults, and each of several faults, have done.
+    """Yield moment, slip, duration and energies of all faults, and of each of several faults.
 
     Args:
         faults: the points of each fault, by its name.

@@ -73,7 +73,7 @@ def _nearest(n: int, point: FaultPoint, points: FaultPoints) -> int:
         )
         raise InputError(
             f"output.fault_points.point[{n}]: along_strike = {point.along_strike:g} m, down_dip = "
-            f"{point.down_dip:g} m is {least:.4g} m away from the fault, which has {along} along "
-            f"strike and {down} down dip; move the point"
+            f"{point.down_dip:g} m is {least:.6g} m away from the fault, whose points are {along} "
+            f"along strike and {down} down dip; move the point"
         )
     return int(np.flatnonzero(away <= least + _ROUNDING)[0])

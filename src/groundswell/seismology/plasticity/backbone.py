@@ -58,7 +58,7 @@ class MeasuredCurve(ModulusCurve):
         modulus: G / Gmax there, descending, above 0 and at most 1, (n,).
 
     Raises:
-        InputError: the points are not such.
+        InputError: the points do not ascend or descend like this.
     """
 
     strain: Floats

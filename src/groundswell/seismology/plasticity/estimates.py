@@ -1,4 +1,4 @@
-"""How near to yield the rock is before the waves, for `check`, `summary.json` and the report."""
+"""How close to yielding rock is before the waves, for `check`, `summary.json` and the report."""
 
 from __future__ import annotations
 
@@ -45,10 +45,9 @@ class RockState:
         mean, deviator = split(self.stress)
         tau = np.sqrt(second_invariant(deviator))
         strength = np.asarray(self.strength.yield_strength(mean + self.fluid_pressure))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            load = tau / strength
-        is_rounding = tau <= _ROUNDING * np.abs(mean)
-        return np.where(np.broadcast_to(is_rounding, load.shape), 0.0, load)
+        tau = np.where(tau <= _ROUNDING * np.abs(mean), 0.0, tau)
+        ratio = tau / np.where(strength > 0, strength, 1.0)
+        return np.where(strength > 0, ratio, np.inf)
 
 
 @dataclass
@@ -129,7 +128,7 @@ def _united(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, floa
 
 
 def plasticity_quantities(estimates: YieldEstimates, dt: float, group: str) -> Iterator[Quantity]:
-    """Yield the strength of the rock and how near to yield it is.
+    """Yield the strength of the rock and how close to yielding it is.
 
     Args:
         dt: time step, s.
@@ -149,29 +148,41 @@ def plasticity_quantities(estimates: YieldEstimates, dt: float, group: str) -> I
     text = f"{time:g} s, {time / dt:.3g} time steps" if time else "0, independent of the rate"
     yield Quantity("relaxation_time", time, "relaxation time", "s", text, group)
     percent, depth = 100 * estimates.load, estimates.depth
-    text = f"up to {percent:.3g} % of the strength before the waves, at a depth of {depth:.4g} m"
-    yield Quantity("initial_load", estimates.load, "shear stress", text=text, group=group)
+    finite = estimates.load if np.isfinite(estimates.load) else None
+    text = f"up to {percent:.3g} % of the strength, at a depth of {depth:.4g} m"
+    if finite is None:
+        text = f"the rock has no strength at a depth of {depth:.4g} m"
+    elif not finite:
+        text = "none"
+    yield Quantity("initial_load", finite, "initial shear stress", text=text, group=group)
     strong = estimates.strong
     text, label = counted(strong, "point"), "cannot yield" * bool(strong)
     yield Quantity("strong_points", strong, label, "points", text, group)
 
 
 def plasticity_warnings(estimates: YieldEstimates, dt: float) -> Iterator[str]:
-    """Rock that yields before the waves, or nearly, and a relaxation without effect.
+    """Rock without strength, rock that yields before the waves, or nearly, and brief relaxation.
 
     Args:
         dt: time step, s.
     """
     most = f"most at a depth of {estimates.depth:.4g} m"
-    if estimates.beyond:
+    if estimates.load == np.inf:
         yield (
-            f"the initial stress exceeds the strength at {counted(estimates.beyond, 'point')}, "
-            f"{most}, {estimates.load:.3g} times. There the rock yields before the waves arrive; "
-            "correct plasticity.stress or the strength"
+            f"the rock has no strength at a depth of {estimates.depth:.4g} m, as its effective "
+            "pressure is 0 or negative; lower plasticity.fluid_pressure, correct "
+            "plasticity.stress, or raise the cohesion"
+        )
+    elif estimates.beyond:
+        yield (
+            f"the initial shear stress exceeds the strength at "
+            f"{counted(estimates.beyond, 'point')}, {most}, by a factor of {estimates.load:.3g}. "
+            "There the rock yields before the waves arrive; correct plasticity.stress or the "
+            "strength"
         )
     elif estimates.near:
         yield (
-            f"the initial stress reaches more than {100 * NEAR:g} % of the strength at "
+            f"the initial shear stress reaches more than {100 * NEAR:g} % of the strength at "
             f"{counted(estimates.near, 'point')}, {most}. There weak waves make the rock yield; "
             "check plasticity.stress and the strength"
         )

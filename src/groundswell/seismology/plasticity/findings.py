@@ -1,4 +1,4 @@
-"""What a run with rock that yields has found, for `summary.json`, the terminal and the report."""
+"""Plastic strain and yielded volume of a run, for `summary.json`, the terminal and the report."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 
-from groundswell.case.quantities import Quantity
+from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import counted
 
 SOFTENED = 0.5  # G / Gmax at the reference strain
@@ -53,7 +53,7 @@ def soil_quantities(estimates: SoilEstimates, memory: int, group: str) -> Iterat
     yield Quantity("plasticity_model", "iwan", "soft soil yields", group=group)
     text = f"{counted(estimates.cells, 'cell')} down to {estimates.depth:.4g} m"
     if estimates.linear:
-        text += f", and {estimates.linear:,} linear ones in between"
+        text += f"; {counted(estimates.linear, 'cell')} at these depths remain linear"
     yield Quantity("soil_cells", estimates.cells, "soil", "cells", text, group)
     if not estimates.cells:
         return
@@ -62,10 +62,10 @@ def soil_quantities(estimates: SoilEstimates, memory: int, group: str) -> Iterat
     yield Quantity("reference_strain", [low, high], "reference strain", "", text, group)
     low, high = estimates.yield_strain
     percent = 100 * estimates.error
-    text = f"from strains of {low:.2g} to {high:.2g}, within {percent:.2g} % of its curve"
+    text = f"from strains of {low:.2g} to {high:.2g}, within {percent:.3g} % of its curve"
     yield Quantity("soil_strain", [low, high], "backbone", "", text, group)
     yield Quantity("soil_backbone_error", estimates.error, group=group)
-    text = f"{estimates.surfaces} in each cell, {memory / 1e9:.3g} GB"
+    text = f"{estimates.surfaces} in each cell, {byte_size(memory)}"
     yield Quantity("soil_surfaces", estimates.surfaces, "yield surfaces", "", text, group)
     yield Quantity("soil_memory", memory, unit="bytes", group=group)
     frequency = estimates.softened_frequency
@@ -80,12 +80,13 @@ def soil_warnings(estimates: SoilEstimates, emitted: float) -> Iterator[str]:
         emitted: frequency below which the sources have nearly all their energy, Hz.
     """
     if not estimates.cells:
-        yield "no cell of the soil is slower than plasticity.vs_limit; raise it"
+        yield "no cell above plasticity.depth has S waves slower than plasticity.vs_limit; raise it"
         return
     if estimates.error > COARSE:
         yield (
-            f"the backbone of the soil deviates from its curve by {100 * estimates.error:.2g} %; "
-            "raise plasticity.surfaces"
+            f"the backbone of the soil deviates from its curve by {100 * estimates.error:.3g} %; "
+            "raise plasticity.surfaces. If this does not help, correct the table of the curve: its "
+            "stress, strain times modulus, must not fall with strain, nor rise faster"
         )
     resolved = estimates.softened_frequency
     if resolved < emitted <= estimates.frequency:

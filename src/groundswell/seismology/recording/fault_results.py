@@ -1,4 +1,4 @@
-"""What is written of faults at the end of a run: their map, SCEC's texts and SRF."""
+"""Files of faults at the end of a run: `fault.nc`, SCEC's text files and SRF."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class FaultResults:
         history: the slip of subfaults, if it is recorded.
 
     Attributes:
-        findings: what the rupture has done, after `write`.
-        warnings: what is doubtful about it.
+        findings: moment, slip, duration and energies of the rupture, after `write`.
+        warnings: reasons to doubt them.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a solver reports of faults and of rock that yields at the end of a run."""
+"""Findings and warnings about faults and rock that yields, at the end of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundswell.case.quantities import Quantity
 
 
 class Report(Protocol):
-    """What a run has found, on rank 0 after the files have been written, and what is doubtful."""
+    """Findings of a run, on rank 0 after it has written the files, and warnings about them."""
 
     @property
     def findings(self) -> Sequence[Quantity]:
@@ -18,7 +18,7 @@ class Report(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is doubtful about the results."""
+        """Reasons to doubt the results."""
 
 
 class Reports:
@@ -28,12 +28,12 @@ class Reports:
 
     @property
     def findings(self) -> Sequence[Quantity]:
-        """What faults have done and how much rock has yielded; see `Report`."""
+        """Slip of the faults and volume of rock that has yielded; see `Report`."""
         return [*chain(*(each.findings for each in self._reports))]
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is doubtful about it."""
+        """Reasons to doubt them."""
         return [*chain(*(each.warnings for each in self._reports))]
 
     @property

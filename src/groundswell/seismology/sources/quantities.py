@@ -25,12 +25,16 @@ _SHOWN = 8  # number of sources that are shown; JSON lists all of them
 _SMALLEST_RATIO = 1.005  # summed over net moment; a smaller ratio changes Mw by less than 0.01
 
 
-def event_quantities(event: EventSection, centroid: float, group: str) -> Iterator[Quantity]:
-    """The date of time 0, and the time of the centroid of the sources, s."""
+def event_quantities(
+    event: EventSection, centroid: float, group: str, *, has_sources: bool = True
+) -> Iterator[Quantity]:
+    """The date of time 0, and the time of the centroid of the sources, s, if there are any."""
     date = reference_time(event, centroid)
     reason = "the origin time" if event.origin_time else "from the centroid time"
     text = f"{date}, {reason}" if date else ""
     yield Quantity("reference_time", date, "time 0" * bool(date), text=text, group=group)
+    if not has_sources:
+        return
     text = f"at {centroid:.6g} s"
     yield Quantity("centroid_time", centroid, "centroid of the sources", "s", text, group)
 

@@ -47,7 +47,7 @@ from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
 WAVES, SOURCES = "What the elements resolve", "Sources, receivers"
-FAULTS, ROCK = "Faults", "Yielding rock"
+FAULTS, ROCK = "Faults", "Rock that yields"
 ROUNDING = 1e-9  # relative, of edges and frequencies
 
 
@@ -119,7 +119,8 @@ def _sources(elements: ElementMaterials, survey: Survey, event: EventSection) ->
         frequency = survey.frequency
         text = f"99 % of the energy below {frequency:.3g} Hz"
         yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
-        yield from event_quantities(event, survey.summary.centroid_time, SOURCES)
+    centroid, known = survey.summary.centroid_time, bool(survey.entries)
+    yield from event_quantities(event, centroid, SOURCES, has_sources=known)
     counts = Counter(receiver.kind for receiver in survey.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(survey.receivers), "receivers", text=text, group=SOURCES)

@@ -127,8 +127,9 @@ def _layers(absorption: Absorption) -> Iterator[Quantity]:
 def _sources(survey: Survey, event: EventSection, ground: Ground) -> Iterator[Quantity]:
     if survey.entries:
         yield from source_quantities(survey.entries, survey.summary, SOURCES)
-    yield from event_quantities(event, survey.summary.centroid_time, SOURCES)
-    if survey.entries:
+    centroid, known = survey.summary.centroid_time, bool(survey.entries)
+    yield from event_quantities(event, centroid, SOURCES, has_sources=known)
+    if known:
         yield from _frequencies(survey.frequency, ground)
     yield Quantity("receivers", len(survey.receivers), "receivers", group=SOURCES)
 

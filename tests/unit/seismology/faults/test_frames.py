@@ -134,8 +134,8 @@ def test_places_between_points() -> None:
 @pytest.mark.parametrize(
     ("normal", "azimuth", "message"),
     [
-        ([0, 0.02, 0.01], None, "fault f has no side that hangs; give its strike"),
-        ([0, 1, 0], 1.0, "about 90 degrees from strike = 1; give its mean, or split it"),
+        ([0, 0.02, 0.01], None, "fault f has no hanging wall: .*; give its strike"),
+        ([0, 1, 0], 1.0, "about 90 degrees from strike = 1; give its mean strike, or split"),
         ([0, 0.6, 0.8], 271.0, r"dips to the left of strike = 271; give .* strike = 91, so that"),
     ],
 )

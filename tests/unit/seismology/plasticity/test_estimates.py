@@ -36,6 +36,18 @@ def test_initial_stress_near_the_strength(cohesion: float, words: str) -> None:
         assert "2 points, most at a depth of 300 m" in warnings[0]
 
 
+def test_rock_without_strength() -> None:
+    """Fluid pressure above the pressure of rock without cohesion; no shear stress is needed."""
+    rock = DruckerPrager(cohesion=np.array([0.0, 1e9]), friction_angle=30.0)
+    state = RockState(rock, np.array([-5e6] * 3 + [0] * 3)[:, None], np.full(1, 8e6), np.ones(1))
+    found = YieldEstimates.of(0.0, [state])
+    assert found.load == np.inf and found.beyond == 1
+    (warning,) = plasticity_warnings(found, 0.01)
+    assert "no strength at a depth of 1 m" in warning
+    shown = {q.key: q for q in plasticity_quantities(found, 0.01, "Rock")}["initial_load"]
+    assert shown.value is None and "no strength" in str(shown)  # JSON has no infinity
+
+
 def test_short_relaxation() -> None:
     assert [*plasticity_warnings(estimates(9e6, 0.02), 0.01)] == []
     assert "shorter than the time step" in next(plasticity_warnings(estimates(9e6, 0.005), 0.01))

@@ -108,6 +108,13 @@ def test_weight_of_the_rock() -> None:
     assert (found.fluid_pressure(depth) == 0).all()
 
 
+def test_one_message_for_an_unknown_variable_of_a_table() -> None:
+    """Entries of `at` have no unit then, and are not judged."""
+    with pytest.raises(CaseError) as caught:
+        section(cohesion={**BY_VS, "by": "vp"})
+    assert "cohesion.by" in str(caught.value) and "cohesion.at" not in str(caught.value)
+
+
 def test_stress_and_fluid_pressure_of_depth() -> None:
     weight = Overburden(np.array([0.0, 1.0]), np.array([2000.0]))
     given = section(stress={"tensor": {**TENSOR, "xy": "1e3 * depth"}}, fluid_pressure="9800*depth")
@@ -129,7 +136,7 @@ def test_stress_and_fluid_pressure_of_depth() -> None:
         ({"cohesion": "x + z"}, 'cohesion = "x + z": has the unknown name "z"'),
         ({"friction_angle": 90}, "must be at least 0 deg, and less than 90 deg"),
         ({"cohesion": {"by": "vp", "at": [], "values": []}}, 'must be "depth" or "vs"'),
-        ({"cohesion": {**BY_VS, "at": [2, 1]}}, "must be more than the entry before it, 2"),
+        ({"cohesion": {**BY_VS, "at": [2, 1]}}, "must be more than the entry before it, 2 m/s"),
         ({"cohesion": {**BY_VS, "at": [2]}}, "must have one value for each of the 1 entries"),
         ({"cohesion": {**BY_VS, "values": [-1, 1]}}, "must be at least 0 Pa"),
         ({"relaxation_time": "-1 s"}, "must be at least 0"),

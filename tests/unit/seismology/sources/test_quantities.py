@@ -12,14 +12,14 @@ from pydantic import TypeAdapter
 from ruptures import make_rupture
 
 from groundswell.case.quantities import Quantity
-from groundswell.seismology.case.sources import Source
+from groundswell.seismology.case.sources import EventSection, Source
 from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import write_srf
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.point_sources import SourceContext
-from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.sources.summary import SourceSummary
 
 MU = 3e10
@@ -190,3 +190,11 @@ def test_the_moment_released_within_a_run(tmp_path: Path, onset: float) -> None:
     assert bool(late > 0) is (onset > 5)
     (entry,) = build(FORCE)
     assert entry.released_by(6.0) == 1
+
+
+def test_a_case_without_sources_has_a_date_but_no_centroid() -> None:
+    """A case with a fault only."""
+    event = EventSection(origin_time="2014-03-29T04:09:42Z")
+    shown = {q.key: q for q in event_quantities(event, 0.0, "Sources", has_sources=False)}
+    assert shown["reference_time"].value == "2014-03-29T04:09:42Z"
+    assert "centroid_time" not in shown

@@ -9,7 +9,7 @@ import pytest
 from mesh_faults import FAULT, PLANE, UNIFORM, case, fault_mesh, in_middle, on_mesh
 
 from groundswell.errors import CaseError, InputError
-from groundswell.simulation.preparation import prepare
+from groundswell.simulation.preparation import check_of, prepare
 
 SEA = {"vp": 1500.0, "vs": 0.0, "rho": 1000.0}
 OTHER = {**FAULT, "name": "other"}
@@ -28,6 +28,13 @@ def test_what_does_not_fit_is_told(tmp_path: Path, changes: dict[str, Any], mess
     path = fault_mesh(tmp_path / "a.msh", {"fault": in_middle})
     with pytest.raises(InputError, match=message):
         prepare(case(tmp_path, **{**on_mesh(path, UNIFORM), **changes}))
+
+
+def test_a_fault_needs_neither_sources_nor_receivers(tmp_path: Path) -> None:
+    path = fault_mesh(tmp_path / "a.msh", {"fault": in_middle})
+    setup = prepare(case(tmp_path, **{**on_mesh(path, UNIFORM), "receiver": []}))
+    assert not setup.survey.places
+    assert not any("sources and receivers" in text for text in check_of(setup).warnings(setup))
 
 
 def test_planes_are_for_grids(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ class SurfaceSponges(Absorption):
 
     def warnings(self, survey: Survey) -> Iterator[str]:
         """See `Absorption`: sources and receivers in sponges."""
+        if not survey.places:
+            return
         names, points = zip(*survey.places, strict=True)
         damped = np.isin(self.geometry.locate(np.array(points))[0], self.elements)
         if count := int(damped.sum()):

@@ -96,7 +96,7 @@ def _oriented_parts(around: Integers, name: str) -> tuple[Integers, Integers]:
     links = coo_array((np.ones(len(rows)), (rows, columns)), shape=(2 * count, 2 * count))
     labels = connected_components(links, directed=False)[1].reshape(2, count)
     if (labels[0] == labels[1]).any():
-        raise InputError(f"fault {name}: its surface has only one side, as a Moebius strip; cut it")
+        raise InputError(f"fault {name}: its surface has only one side (a Moebius strip); cut it")
     return labels.min(axis=0), np.where(labels[0] < labels[1], 1, -1)
 
 

@@ -134,7 +134,8 @@ class MeshGeometry(Geometry):
 
     def require_inside(self, survey: Survey) -> None:
         """Check that sources and receivers lie in the elements, or in the region of a grid."""
-        missing = self.outside(np.array([place for _, place in survey.places]))
+        places = np.reshape([place for _, place in survey.places], (-1, AXES))
+        missing = self.outside(places)
         refuse_misplaced((survey.places[n][0], sentence) for n, sentence in missing)
 
     def outside(self, points: Floats) -> Iterator[tuple[int, str]]:

@@ -76,7 +76,7 @@ class YieldingRock:
 
     @property
     def relaxation_time(self) -> float:
-        """The time in which stress beyond the strength decays to 1/e, s; 0 for at once."""
+        """The time in which stress beyond the strength decays to 1/e, s; 0 without delay."""
         return float(self.section.relaxation_time)
 
     @property
@@ -140,7 +140,7 @@ class YieldingRock:
 
     @cached_property
     def estimates(self) -> YieldEstimates:
-        """How near to yield the rock is before the waves, at the corners of elements."""
+        """How close to yielding the rock is before the waves, at the corners of elements."""
         return YieldEstimates.of(self.relaxation_time, self._states())
 
     def _states(self) -> Iterator[RockState]:

@@ -43,7 +43,7 @@ def _extents(geometry: Geometry) -> tuple[Floats, Floats, Floats]:
 
 
 def _sums(first: Integers, last: Integers, values: Floats, count: int) -> Floats:
-    """Sums of the values whose range of intervals, from `first` to before `last`, holds each."""
+    """The sum, for each interval, of values whose range (`first` to before `last`) has it."""
     changes = np.zeros(count + 1)
     np.add.at(changes, first, values)
     np.add.at(changes, last, -values)

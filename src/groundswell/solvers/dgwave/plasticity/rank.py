@@ -25,7 +25,7 @@ class RankRock:
         rows: row of each element, or NEVER, (elements,).
         table: strength without waves (Pa), sine of the angle of friction and, if the initial stress
             has one, its deviator (Pa) in the order of the fields, (rows, values, nodes).
-        relaxation_time: in which stress beyond the strength decays to 1/e, s; 0 for at once.
+        relaxation_time: in which stress beyond the strength decays to 1/e, s; 0 without delay.
         is_sheared: whether the initial stress has a deviator, on any rank.
     """
 

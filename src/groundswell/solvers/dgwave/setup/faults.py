@@ -37,7 +37,10 @@ def build_faults(
         return None
     laws = sorted({section.law for section in sections})
     if len(laws) > 1:
-        raise InputError(f"faults have the laws {' and '.join(laws)}; give all the same law")
+        raise InputError(
+            f"[[fault]] has the laws {' and '.join(laws)}; give all faults the same law, or use "
+            'solver = "earthquake"'
+        )
     found = [_fault(section, geometry, materials) for section in sections]
     _require_apart(found)
     return Faults(found)

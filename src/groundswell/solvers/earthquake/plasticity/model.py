@@ -148,7 +148,7 @@ def _overburden(section: DruckerPragerSection, medium: Medium, job: Communicator
 def _estimates(
     section: DruckerPragerSection, medium: Medium, initial: InitialStress, job: Communicator
 ) -> YieldEstimates:
-    """How near to yield the cells are."""
+    """How close to yielding the cells are."""
     nx, ny, nz = medium.cells
 
     def own() -> YieldEstimates:

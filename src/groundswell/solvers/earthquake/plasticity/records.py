@@ -1,4 +1,4 @@
-"""What is recorded of rock that yields, besides fields: the strain at the surface, and findings."""
+"""Plastic strain at the surface, and findings, of rock that yields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What yielding adds to a step; nothing in linear rock."""
+"""Launches and exchanges that yielding adds to a time step; none in linear rock."""
 
 from __future__ import annotations
 

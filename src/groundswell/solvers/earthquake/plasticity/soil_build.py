@@ -1,4 +1,4 @@
-"""The soft soil of a case, and what cannot be combined with it."""
+"""The soft soil of a case; rejects fluids and faults in it."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def _overburden(layer: SoilLayer) -> Overburden:
 def _require_no_fluid(ground: Ground) -> None:
     if ground.phases is not None:
         raise InputError(
-            'plasticity.model = "iwan" is not available with a fluid, whose differences are '
-            "one-sided; leave the water out, or remove [plasticity]"
+            'plasticity.model = "iwan" is not available with a fluid; leave the water out, or '
+            "remove [plasticity]"
         )
 
 
