@@ -251,7 +251,7 @@ def test_check_describes_the_rock() -> None:
     assert not any("plasticity" in text for text in warnings(found))
     loaded = {**WEAK, "stress": {"ratio": 0.1}}
     found = setup(**content(plasticity=loaded, receiver=[]))
-    assert any("initial stress exceeds the strength" in text for text in warnings(found))
+    assert any("initial shear stress exceeds the strength" in text for text in warnings(found))
 
 
 def test_strength_by_physical_volume() -> None:

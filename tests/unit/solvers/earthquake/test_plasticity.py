@@ -226,7 +226,7 @@ def test_check_lists_the_rock_and_what_it_costs() -> None:
 def test_check_warns_of_rock_that_yields_before_the_waves() -> None:
     wrong = {**ROCK, "stress": {"ratio": 0.2}}
     found = warnings_of(prepare(EarthquakeCase(**{**GIVEN, "plasticity": wrong})))
-    assert any("the initial stress exceeds the strength" in text for text in found)
+    assert any("the initial shear stress exceeds the strength" in text for text in found)
 
 
 def test_check_warns_of_a_fault_in_rock_of_another_stress() -> None:
