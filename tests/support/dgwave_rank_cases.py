@@ -149,7 +149,7 @@ WEAKENING = {
 AGEING = {
     "law": "ageing",
     "friction": {
-        **{"direct": 0.008, "evolution": 0.012, "length": 0.1},
+        **{"direct": 0.008, "evolution": 0.012, "length": 0.05},
         **{"reference_friction": 0.6, "reference_speed": 1e-6},
     },
     "stress": {"normal": "120 MPa", "shear": "75 MPa", "rake": 160},
