@@ -206,7 +206,7 @@ class FaultSection(Section):
     the grid (0 for +y, 90 for +x), within 90 degrees of the strike of the surface.
     """
 
-    name: Annotated[str, AfterValidator(fault_name)] = "fault"
+    name: Annotated[str, AfterValidator(fault_name)] = "main"
     plane: PlaneSection | None = None
     surface: Annotated[str, Field(min_length=1)] | None = None
     strike: Annotated[Angle, Field(ge=-360, le=360)] | None = None

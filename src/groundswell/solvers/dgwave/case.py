@@ -233,6 +233,13 @@ class DgWaveCase(SeismicCase):
             )
         return fault
 
+    @field_validator("plasticity", mode="before")
+    @classmethod
+    def _is_no_soil(cls, section: object) -> object:
+        if isinstance(section, dict) and section.get("model") == "iwan":
+            reject([(("model",), 'soft soil needs solver = "earthquake"')])
+        return section
+
     @field_validator("plasticity")
     @classmethod
     def _has_materials(

@@ -134,7 +134,7 @@ def fault_records(
     points = {fault.name: fault.points for fault in faults}
     run = FaultRun(backend, comm, clock, setup.time_axis, points, geography, attrs)
     size = f"{min(fault.spacing for fault in faults):.6g} m"
-    header = {"problem": case.title, "element_size": size}
+    header = {"problem": case.title or "without a title", "element_size": size}
     outputs = FaultOutputs(case.output.fault_points, case.output.rupture, header)
     return FaultRecords(run, faults, own, outputs)
 

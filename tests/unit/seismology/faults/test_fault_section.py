@@ -193,7 +193,7 @@ def test_a_single_mistake_has_a_single_message() -> None:
 
 
 def test_names_are_unique() -> None:
-    faults = [section(TPV5), section(TPV24), section(TPV10)]
+    faults = [section(TPV5), section(TPV24, name="other"), section(TPV10)]
     assert list(repeated_names(faults)) == [
         ((2, "name"), "is taken by fault[0]; names must be unique")
     ]

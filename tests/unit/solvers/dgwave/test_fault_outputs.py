@@ -19,7 +19,7 @@ from groundswell.seismology.formats.srf import read_srf
 
 POINTS = [
     {"name": "middle", "along_strike": 10.0, "down_dip": 180.0},
-    {"name": "edge", "along_strike": "-0.2 km", "down_dip": 95.0, "fault": "fault"},
+    {"name": "edge", "along_strike": "-0.2 km", "down_dip": 95.0, "fault": "main"},
     {"name": "top", "along_strike": 100.0, "down_dip": 0.0},
 ]
 OUTPUT = {
@@ -93,7 +93,7 @@ def test_scec_files_have_their_units_and_signs(result: Any) -> None:
     assert found[:, 1] == pytest.approx(-point.slip_strike.values)
     assert found[:, 6] == pytest.approx(-point.shear_updip.values / 1e6)
     assert found[:, 7] == pytest.approx(-point.normal_stress.values / 1e6)
-    text = (result.folder / "scec" / "cplot_fault.txt").read_text()
+    text = (result.folder / "scec" / "cplot_main.txt").read_text()
     j, k, t = np.loadtxt(text[text.index("j k t") + 5 :].splitlines()).T
     fault = result.fault
     assert j == pytest.approx(fault.along_strike.values)

@@ -322,3 +322,11 @@ def test_rock_yields_where_a_fault_stretches_it(strain: Any) -> None:
     for side, stretched, pressed in ((y < 400, x > 500, x < 300), (y > 400, x < 300, x > 500)):
         ends = [plastic[side & (near < 100) & end].mean() for end in (stretched, pressed)]
         assert ends[0] > 5 * ends[1]
+
+
+def test_soft_soil_needs_the_other_solver() -> None:
+    soil = {"model": "iwan", "depth": 50.0, "curve": {"kind": "hyperbolic", "strain": 1e-3}}
+    with pytest.raises(
+        CaseError, match=r'plasticity\.model.*soft soil needs solver = "earthquake"'
+    ):
+        build(**content(plasticity=soil, receiver=[]))

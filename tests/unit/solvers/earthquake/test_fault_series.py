@@ -32,9 +32,9 @@ SECOND = {
     "patch": [{**FAULT["patch"][0], "center": [275.0, 850.0, 250.0], "radius": 60.0}],
 }
 POINTS = [
-    {"name": "middle", "fault": "fault", "along_strike": 10.0, "down_dip": 260.0},
+    {"name": "middle", "fault": "main", "along_strike": 10.0, "down_dip": 260.0},
     {"name": "other", "fault": "second", "along_strike": -120.0, "down_dip": 40.0},
-    {"name": "edge", "fault": "fault", "along_strike": -280.0, "down_dip": 10.0},
+    {"name": "edge", "fault": "main", "along_strike": -280.0, "down_dip": 10.0},
 ]
 OUTPUT = {
     "fault_points": {"point": POINTS, "formats": ["netcdf", "scec"]},

@@ -96,7 +96,7 @@ class FaultRecords:
         values["mu"] = self._faults.mu
         spacing = min(fault.spacing for fault in self._faults.faults)
         size = f"{spacing * setup.degree:.6g} m, degree {setup.degree}"
-        header = {"problem": setup.case.title, "element_size": size}
+        header = {"problem": setup.case.title or "without a title", "element_size": size}
         return self.results.write(folder, values, self._faults.conditions, header)
 
 
