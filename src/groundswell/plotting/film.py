@@ -21,7 +21,8 @@ RATE = 10  # frames per second
 MOST_FRAMES = 120
 _MP4, _GIF = ".mp4", ".gif"
 _MP4_DPI, _GIF_DPI = 120, 75  # all frames of a GIF are in memory, and compressed one by one
-# The name of an incomplete file does not tell the format. Browsers show a film while they load it.
+# The name of an incomplete file does not show the format to ffmpeg. With `faststart`, browsers show
+# a film while they load it.
 _MP4_OPTIONS = ["-f", "mp4", "-movflags", "+faststart"]
 
 Frames = Iterable[object]  # each item is one frame: the figure as it then is
@@ -61,7 +62,7 @@ def frames_of(count: int) -> range:
 
 
 def clock(times: Floats) -> Iterator[str]:
-    """Yield times (s) of frames as text, all with the decimals that tell them apart."""
+    """Yield times (s) of frames as text, all with the decimals that distinguish them."""
     step = float(np.diff(times).min()) if len(times) > 1 else 1.0
     decimals = max(math.ceil(-math.log10(step)), 0)
     yield from (f"{time:.{decimals}f} s" for time in times)
