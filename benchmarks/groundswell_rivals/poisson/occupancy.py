@@ -45,7 +45,7 @@ def measure_occupancy(session: Session) -> Iterator[Row]:
 def _occupied(degree: int) -> Row:
     variant = choose_variant(DTYPE, degree, METRIC, SCREENING)
     text = operator_source(DTYPE, degree, SCREENING, METRIC, variant).text()
-    [kernel] = nvrtc.compile_cubin(text, ARCHITECTURE)[1]
+    kernel = _resources(text)
     threads, factors = variant.threads(degree), stored_factors(METRIC, SCREENING)
     warps = threads // WARP
     by_memory = H200_SHARED_BYTES // (variant.block_bytes(degree, VALUE, factors) + RESERVED_BYTES)
@@ -59,6 +59,14 @@ def _occupied(degree: int) -> Row:
         "occupancy": blocks * warps,
         "elements": blocks * variant.elements,
     }
+
+
+def _resources(text: str) -> nvrtc.Resources:
+    """Resources of the only kernel of a source."""
+    kernels = nvrtc.compile_cubin(text, ARCHITECTURE)[1]
+    if not kernels:
+        raise BackendError("this version of NVRTC or cuda-core does not report registers")
+    return kernels[0]
 
 
 def resident_blocks(warps: int, registers: int) -> int:

@@ -50,6 +50,13 @@ def test_without_a_compiler_a_note_says_so() -> None:
     assert session.measured["notes"] == ["occupancy: CUDA's run-time compiler is not installed"]
 
 
+def test_a_compiler_that_reports_no_registers_is_noted() -> None:
+    session = Mock(measured={"notes": []})
+    with patch.object(nvrtc, "compile_cubin", return_value=(b"", [])):
+        assert not [*occupancy.measure_occupancy(session)]
+    assert "does not report registers" in session.measured["notes"][0]
+
+
 def test_the_occupancy_is_computed_in_a_clone() -> None:
     found: Any = benchmark("poisson")
     assert [table.name for table in found.tables][:2] == ["operator", "occupancy"]
