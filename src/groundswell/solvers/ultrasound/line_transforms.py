@@ -21,7 +21,8 @@ ALIGNED = 16  # threads of a row that access whole cache lines
 VALUES_PER_THREAD = 16  # largest number along x
 PENALTY = 1.2  # relative cost of other numbers of threads
 LONGEST = 1024  # most values of a line
-LONG = 512  # lines with more values leave room for fewer lines in a block
+# Blocks of longer lines, or of lines above SHORT with more stages, have half as many lines.
+SHORT, LONG, MOST_STAGES = 512, 720, 3
 MOST_VALUES = 2**31  # limit of the values of a field; kernels count lines with 32 bits
 LEAST_BYTES, LANE_BYTES = 32, 64  # contiguous bytes of a segment along x, and of a block of lines
 SEGMENT_BYTES = 9_000_000  # a few segments should fit into the L2 cache
@@ -185,8 +186,8 @@ class Passes:
     @property
     def most_lanes(self) -> int:
         """Largest number of lines of a block; smaller for long lines, to limit shared memory."""
-        size = LANE_BYTES if max(self.shape[:2]) <= LONG else LANE_BYTES // 2
-        return size // self.value_bytes
+        is_long = any(map(_is_long, self.plans[1:]))
+        return (LANE_BYTES // 2 if is_long else LANE_BYTES) // self.value_bytes
 
     @property
     def lanes(self) -> int:
@@ -286,6 +287,11 @@ class Passes:
             "LAG": self.lag,
             "MAX_THREADS_PER_BLOCK": max(self.line_threads * self.lanes, 128),  # clear_counts
         }
+
+
+def _is_long(plan: Plan) -> bool:
+    """Whether lines of a plan need so much memory or time that fewer in a block are faster."""
+    return plan.n > (LONG if len(plan.radices) <= MOST_STAGES else SHORT)
 
 
 def _divisor(n: int, most: int) -> int:
