@@ -118,6 +118,17 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def rounded(value: float, noun: str, digits: int = 3) -> str:
+    """A number of things that need not be whole: `1 spacing`, `2.48 spacings`."""
+    text = f"{value:.{digits}g}"
+    return f"{text} {noun if text == '1' else noun + 's'}"
+
+
+def metres_or_km(metres: float) -> str:
+    """A length in the usual unit of its size: `512.3 m`, `11.7 km`."""
+    return f"{metres:.4g} m" if abs(metres) < 9999.5 else f"{metres / 1e3:.3g} km"
+
+
 _SYNONYMS = {"gpu": "cuda"}  # "gpu" is spelled like "cpu"
 
 

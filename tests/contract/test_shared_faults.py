@@ -111,4 +111,4 @@ def test_faults_that_do_not_fit_are_named(solver: str, changes: dict[str, Any], 
         case = type(case).from_dict({**given, "medium": {"kind": "layered", "layers": layers}})
     with pytest.raises(InputError, match=text) as found:
         prepare(case)
-    assert str(found.value).startswith("fault main: ")
+    assert str(found.value).startswith("fault[0] (main): ")

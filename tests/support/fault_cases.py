@@ -169,7 +169,7 @@ def dipping_points(count: int = 200, seed: int = 1) -> FaultPoints:
     normal = np.tile([0.0, -sine, -cosine], (count, 1))
     areas = 4.5e8 / count * rng.uniform(0.5, 1.5, count)
     hypocenter = section(TPV10).hypocenter
-    return surface_points("fault", (position, normal, areas), None, hypocenter)
+    return surface_points((position, normal, areas), None, hypocenter)
 
 
 def upright_points(azimuth: float, count: int = 200, seed: int = 1) -> FaultPoints:
@@ -180,4 +180,4 @@ def upright_points(azimuth: float, count: int = 200, seed: int = 1) -> FaultPoin
     position = np.stack([distance * np.sin(angle), distance * np.cos(angle), depth], axis=-1)
     normal = np.tile([np.cos(angle), -np.sin(angle), 0.0], (count, 1))
     areas: Floats = np.full(count, 12e3 * 15e3 / count)
-    return surface_points("branch", (position, normal, areas), azimuth + 20)
+    return surface_points((position, normal, areas), azimuth + 20)

@@ -49,6 +49,8 @@ LIMITS = {
     "yield_soil": (88, 140),
     "yield_edges": (50, 70),
     "release_soil": (24, 26),
+    "repeat_parts": (40, 40),
+    "repeat_lost": (48, 48),
     "record_points": (50, 60),
     "record_peaks": (36, 52),
     "record_velocity": (32, 32),

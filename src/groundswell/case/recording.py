@@ -221,6 +221,7 @@ class Recordable:
         what: series and statistics.
         timed: whether steps have a common length, so that times and intervals are defined.
         files: names of files that the solver itself writes.
+        on_elements: whether fields are on elements, so that planes have no points of a grid.
     """
 
     fields: tuple[str, ...] = ()
@@ -228,6 +229,7 @@ class Recordable:
     what: tuple[What, ...] = ("raw", "max", "min", "rms", "mean", "final", *HARMONICS)
     timed: bool = True
     files: tuple[str, ...] = ()
+    on_elements: bool = False
 
     def violations(self, records: Sequence[RecordSection]) -> Iterator[Violation]:
         """Yield unsupported options, and files that more than one part of the run would write."""
@@ -246,6 +248,8 @@ class Recordable:
                 yield ("fields", n), f"{allowed}{did_you_mean(name, self.fields)}"
         if record.where.kind not in self.kinds:
             yield ("where", "kind"), f"must be {listed(self.kinds)} for this solver"
+        if isinstance(record.where, PlaneWhere):
+            yield from ((("where", key), text) for key, text in self._misfits(record.where))
         for n, what in enumerate(record.what):
             if what not in self.what:
                 yield ("what", n), f"must be {listed(self.what)} for this solver"
@@ -262,3 +266,12 @@ class Recordable:
             )
         if not self.timed and isinstance(record.begin, float):
             yield ("from",), "must be a step for this solver, whose steps have no common length"
+
+    def _misfits(self, plane: PlaneWhere) -> Iterator[tuple[str, str]]:
+        """Yield keys of a plane that are for grids only, or for elements only."""
+        if self.on_elements and plane.points is None:
+            yield "points", "is required for a plane across elements; give two, as in [101, 51]"
+        if self.on_elements and plane.stride is not None:
+            yield "stride", "is for planes of a grid; leave it out, and choose points"
+        if not self.on_elements and plane.points is not None:
+            yield "points", "is for planes across elements; leave it out, and choose a stride"

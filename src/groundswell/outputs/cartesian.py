@@ -105,7 +105,9 @@ class CartesianDomain:
         if isinstance(where, MaskWhere):
             return self._masked(where, fields)
         if isinstance(where, PlaneWhere) and where.points is not None:
-            raise InputError("a plane of a grid has its own points; give stride instead of points")
+            raise InputError(
+                "where.points is for planes across elements; leave it out, and choose stride"
+            )
         squeezed = where.normal if isinstance(where, PlaneWhere) else None
         return self.box(self.runs(where), fields, squeezed)
 

@@ -19,12 +19,12 @@ class Survey:
     Args:
         entries: the `[[source]]` entries as point sources; see `build_sources`.
         receivers: all receivers, including those of a station file; see `place_receivers`.
-        hypocentre: where a fault starts to break (x, y, depth), m, if there are no sources.
+        hypocentre: where a fault starts to break (x, y, depth), m; None without faults.
     """
 
     entries: list[SourceEntry]
     receivers: list[Station]
-    hypocentre: Point = (0.0, 0.0, 0.0)
+    hypocentre: Point | None = None
 
     @cached_property
     def sources(self) -> list[PointSource]:
@@ -34,7 +34,7 @@ class Survey:
     @cached_property
     def summary(self) -> SourceSummary:
         """Net moment tensor, magnitude and centroid of all sources."""
-        if not self.entries:
+        if not self.entries and self.hypocentre:
             return SourceSummary.at(self.hypocentre)
         return SourceSummary.from_entries(self.entries)
 

@@ -141,8 +141,7 @@ class ElementDomain:
         """A regular lattice across the whole mesh."""
         if where.points is None:
             raise InputError(
-                "a plane across elements needs points = [n, m], along its two axes in the order "
-                "x, y, z"
+                "where.points is required for a plane across elements; give two, as in [101, 51]"
             )
         low, high = self._extent()
         normal = NAMES.index(where.normal)

@@ -21,6 +21,7 @@ from groundswell.solvers.earthquake.setup import prepare as prepare_earthquake
 from groundswell.solvers.poisson.case import PoissonCase
 
 ALL = {"kind": "all"}
+PLANE = {"kind": "plane", "normal": "z", "at": 0.5}
 POINT = {"kind": "points", "positions": [[0.5, 0.5, 0.5]]}
 CAVITY = {"fluid": {"kind": "rayleigh", "rayleigh": 1e4}, "grid": {"points": [8, 8, 8]}}
 POISSON = {"mesh": {"kind": "box", "counts": [2, 2, 2]}, "equation": {"screening": 1.0}}
@@ -58,6 +59,10 @@ def test_a_table_becomes_a_section() -> None:
         ({"where": {**POINT, "method": "quintic"}}, 'must be "nearest", "linear" or "cubic"'),
         ({"where": {"kind": "line", "start": [0, 0, 0], "end": [0, 0, 0], "points": 3}}, "differ"),
         ({"where": {"kind": "box", "low": [0, 0, 1], "high": [1, 1, 0]}}, "must not lie below low"),
+        (
+            {"where": {**PLANE, "points": [3, 3]}},
+            r"record\[0\].where.points = \[3, 3\]: is for plan",
+        ),
         ({"where": {"kind": "mask", "indices": []}}, "list of whole numbers from 0 up"),
         ({"where": {"kind": "mask", "indices": [1, -3]}}, "list of whole numbers from 0 up"),
         ({"where": {"kind": "mask", "file": "nowhere.npy"}}, "does not exist"),
@@ -96,6 +101,11 @@ def test_a_file_is_written_once(files: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
+        ({"where": PLANE}, r"record\[0\].where.points: is required for a plane across elements"),
+        (
+            {"where": {**PLANE, "points": [3, 3], "stride": 2}},
+            "stride = 2: is for planes of a grid",
+        ),
         ({"what": "raw"}, "must be final for this solver"),
         ({"where": ALL}, "must be points, line or plane for this solver"),
         ({"fields": "v"}, "must be u"),

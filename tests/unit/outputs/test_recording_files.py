@@ -122,7 +122,7 @@ def test_one_rank_copies_statistics_from_the_device_in_parts(
         ({"kind": "plane", "normal": "z", "at": 26.0}, "z = 26 m .* allowed: 0 to 25 m"),
         ({"kind": "box", "low": [11, 0, 0], "high": [14, 9, 9]}, "between x = 11 and 14 m"),
         ({"kind": "mask", "indices": [3, 210]}, "index 210; .* 0 to 209"),
-        ({"kind": "plane", "normal": "z", "at": 1.0, "points": [3, 3]}, "give stride"),
+        ({"kind": "plane", "normal": "z", "at": 1.0, "points": [3, 3]}, "choose stride"),
     ],
 )
 def test_places_that_are_not_there_are_refused(where: dict[str, Any], told: str) -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import (
     AfterValidator,
     Field,
@@ -77,12 +76,6 @@ class PlaneSection(Section):
         extent = self.x if self.axis else self.y
         assert isinstance(extent, tuple)
         return extent
-
-    @property
-    def middle(self) -> Point:
-        """Its middle, x, y, depth, m."""
-        x, y, depth = (float(np.mean(each)) for each in (self.x, self.y, self.depth))
-        return x, y, depth
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one single coordinate, or an empty extent."""
@@ -249,17 +242,6 @@ class FaultSection(Section):
             yield ("hypocenter",), "is required for nucleation; give a point on the fault"
         if self.nucleation.kind == "forced" and self.friction.has_state:
             yield ("nucleation", "kind"), 'is for law = "slip-weakening"; use "stress"'
-
-
-def hypocentre_of(faults: Sequence[FaultSection]) -> Point:
-    """The position of the event, x, y, depth, m: the first hypocentre that is given.
-
-    Without one, it is the middle of the first plane, or the centre of the first patch on surfaces.
-    """
-    given = [fault.hypocenter for fault in faults if fault.hypocenter]
-    middles = [fault.plane.middle for fault in faults if fault.plane]
-    centers = [patch.center for fault in faults for patch in fault.patch]
-    return next(iter([*given, *middles, *centers]), (0.0, 0.0, 0.0))
 
 
 def repeated_names(faults: Sequence[FaultSection]) -> Iterator[Violation]:

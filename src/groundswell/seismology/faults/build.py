@@ -46,8 +46,8 @@ def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions
             hypocenter misses it, or the friction law has no initial state there.
     """
     if not len(points):
-        raise InputError(f"fault {section.name} has no points; move it into the region")
-    patches = [points_in(_patch(section, n), p, points) for n, p in enumerate(section.patch)]
+        raise InputError("the fault has no points; move it into the region")
+    patches = [points_in(f"patch[{n}]", p, points) for n, p in enumerate(section.patch)]
     law, traction = _law(section, points, patches), _traction(section, points, patches)
     rate, added = _initial_rate(section, points), _added(section, points, traction)
     return FaultConditions(
@@ -63,16 +63,11 @@ def conditions_of(section: FaultSection, points: FaultPoints) -> FaultConditions
     )
 
 
-def _patch(section: FaultSection, n: int) -> str:
-    return f"fault {section.name}: patch[{n}]"
-
-
 def _traction(section: FaultSection, points: FaultPoints, patches: list[Mask]) -> Traction:
-    traction = initial_traction(f"fault {section.name}: stress", section.stress, points)
+    traction = initial_traction("stress", section.stress, points)
     for n, (patch, inside) in enumerate(zip(section.patch, patches, strict=True)):
         if patch.stress:
-            name = f"{_patch(section, n)}.stress"
-            traction = changed(name, traction, patch.stress, points, inside)
+            traction = changed(f"patch[{n}].stress", traction, patch.stress, points, inside)
     return traction
 
 
@@ -90,10 +85,10 @@ def _frictions(
     section: FaultSection, points: FaultPoints, patches: list[Mask]
 ) -> Iterator[tuple[str, FrictionSection, Mask]]:
     """Yield the name, the parameters and the points of the whole fault, then of its patches."""
-    yield f"fault {section.name}: friction", section.friction, np.ones(len(points), bool)
+    yield "friction", section.friction, np.ones(len(points), bool)
     for n, (patch, inside) in enumerate(zip(section.patch, patches, strict=True)):
         if patch.friction:
-            yield f"{_patch(section, n)}.friction", patch.friction, inside
+            yield f"patch[{n}].friction", patch.friction, inside
 
 
 def _given(
@@ -112,7 +107,7 @@ def _forced(section: FaultSection, points: FaultPoints) -> dict[str, Floats | fl
     nucleation, hypocenter = section.nucleation, section.hypocenter
     if not isinstance(nucleation, ForcedNucleation) or hypocenter is None:
         return {}
-    distance = hypocenter_of(section.name, points, hypocenter).distance(points)
+    distance = hypocenter_of(points, hypocenter).distance(points)
     return {
         "forced_onset": forced_onset(nucleation, distance),
         "forced_duration": nucleation.duration,
@@ -124,11 +119,11 @@ def _added(section: FaultSection, points: FaultPoints, traction: Traction) -> Fl
     nucleation, hypocenter = section.nucleation, section.hypocenter
     if not isinstance(nucleation, StressNucleation) or hypocenter is None:
         return np.zeros((len(points), 2))
-    distance = hypocenter_of(section.name, points, hypocenter).distance(points)
+    distance = hypocenter_of(points, hypocenter).distance(points)
     shear, direction = added_shear(nucleation, distance), traction.direction
     if nucleation.rake is not None:
         direction = direction_of(np.full(len(points), nucleation.rake))
-    require_direction(f"fault {section.name}: nucleation.shear", shear, direction, points)
+    require_direction("nucleation.shear", shear, direction, points)
     return np.asarray(shear[:, None] * direction)
 
 
@@ -141,8 +136,7 @@ def _rise(section: FaultSection) -> float:
 def _initial_rate(section: FaultSection, points: FaultPoints) -> Floats:
     if section.initial_rate is None:
         return np.zeros(len(points))
-    name = f"fault {section.name}: initial_rate"
-    return values_at(name, section.initial_rate, varying(section, "initial_rate"), points)
+    return values_at("initial_rate", section.initial_rate, varying(section, "initial_rate"), points)
 
 
 def _initial_state(
@@ -168,6 +162,6 @@ def _require_above(
         n = int(np.argmin(stress > least))
         bound = f"the cohesion, {least[n]:g} Pa," if least[n] else "0"
         raise InputError(
-            f"fault {section.name}: the initial {kind} stress is {stress[n]:g} Pa at "
+            f"the initial {kind} stress is {stress[n]:g} Pa at "
             f'{points.describe(n)}; it must be above {bound} for law = "{section.law}"'
         )

@@ -50,7 +50,7 @@ def nearest_place(points: FaultPoints, point: Sequence[float]) -> FaultPlace:
     )
 
 
-def hypocenter_of(name: str, points: FaultPoints, point: Sequence[float]) -> FaultPlace:
+def hypocenter_of(points: FaultPoints, point: Sequence[float]) -> FaultPlace:
     """The place of a hypocenter.
 
     Raises:
@@ -61,7 +61,7 @@ def hypocenter_of(name: str, points: FaultPoints, point: Sequence[float]) -> Fau
     if nearest > _FAR * float(np.sqrt(points.area.max())):
         x, y, depth = point
         raise InputError(
-            f"fault {name}: hypocenter = [{x:g}, {y:g}, {depth:g}] is {nearest:.6g} m from the "
+            f"hypocenter = [{x:g}, {y:g}, {depth:g}] is {nearest:.6g} m from the "
             "nearest point of the fault; give a point on it"
         )
     return place

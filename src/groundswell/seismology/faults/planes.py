@@ -44,7 +44,6 @@ def plane_points(
 
 
 def surface_points(
-    name: str,
     positions: tuple[Floats, Floats, Floats],
     azimuth: float | None = None,
     hypocenter: Sequence[float] | None = None,
@@ -52,7 +51,6 @@ def surface_points(
     """Points of a surface. Distances on it are measured along its mean strike and dip.
 
     Args:
-        name: of the fault, for messages.
         positions: x, y, depth, (n, 3), m; unit normals to the hanging wall, see `hanging_side`,
             (n, 3); and the areas that the points stand for, (n,), m^2; of the whole fault.
         azimuth: strike where the surface is horizontal, clockwise from the y axis of the grid.
@@ -63,9 +61,9 @@ def surface_points(
     """
     position, normal, area = positions
     if not len(position):
-        raise InputError(f"fault {name} has no points; correct its surface")
+        raise InputError("the fault has no points; correct its surface")
     if azimuth is None and (np.hypot(normal[:, 0], normal[:, 1]) < FLAT).any():
-        raise InputError(f"fault {name} is horizontal in parts; give its strike")
+        raise InputError("the fault is horizontal in parts; give its strike")
     strike, updip = frame_of(normal, azimuth)
     mean = area @ normal
     mean_strike, mean_updip = frame_of(mean / np.linalg.norm(mean), azimuth)
@@ -75,14 +73,13 @@ def surface_points(
     return FaultPoints(position, normal, strike, updip, along - start, down - down.min(), area)
 
 
-def hanging_side(name: str, normal: Floats, azimuth: float | None) -> float:
+def hanging_side(normal: Floats, azimuth: float | None) -> float:
     """1 if the mean normal of a fault or of a part of it points to the hanging wall, else -1.
 
     The hanging wall lies to the right of the strike; without a strike it is the side above the
     fault, and of an upright one that to the right of a strike from 0 to 180 degrees.
 
     Args:
-        name: of the fault, for messages.
         normal: x, y, z of the mean of unit normals, of any sign, (3,), with z down.
         azimuth: strike, within 90 degrees, clockwise from the y axis of the grid.
 
@@ -98,11 +95,11 @@ def hanging_side(name: str, normal: Floats, azimuth: float | None) -> float:
                 f"its strike is about 90 degrees from strike = {azimuth:g}; give its mean strike, "
                 "or split the fault"
             )
-        raise InputError(f"fault {name} has no hanging wall: {why}")
+        raise InputError(f"the fault has no hanging wall: {why}")
     sign = float(np.sign(side))
     if azimuth is not None and sign * normal[2] > STEEP:
         raise InputError(
-            f"fault {name} dips to the left of strike = {azimuth:g}; give the opposite direction, "
+            f"the fault dips to the left of strike = {azimuth:g}; give the opposite direction, "
             f"strike = {(azimuth + 180) % 360:g}, so that the hanging wall lies above the fault"
         )
     return sign

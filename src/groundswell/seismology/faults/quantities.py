@@ -8,6 +8,7 @@ import numpy as np
 
 from groundswell.arrays import Floats, Mask
 from groundswell.case.quantities import Quantity
+from groundswell.errors import rounded
 from groundswell.seismology.faults.estimates import FaultEstimates, weighted_median
 from groundswell.seismology.sources.moment import magnitude_from_moment
 
@@ -62,9 +63,9 @@ def _cohesive_zone(
     in_plane = _least_and_median(estimates, estimates.in_plane_zone)
     least, median = zone
     text = (
-        f"{median:.4g} m (in-plane {in_plane[1]:.4g} m), {median / spacing:.3g} spacings of "
-        f"{spacing:.4g} m; at least {least:.4g} m, {least / spacing:.3g} spacings. It shrinks as "
-        "the rupture speeds up"
+        f"{median:.4g} m (in-plane {in_plane[1]:.4g} m), {rounded(median / spacing, 'spacing')} of "
+        f"{spacing:.4g} m; at least {least:.4g} m, {rounded(least / spacing, 'spacing')}. It "
+        "shrinks as the rupture speeds up"
     )
     label = "cohesive zone"
     yield Quantity(f"fault_{name}_cohesive_zone", [*zone], label, "m", text, group)
@@ -82,44 +83,44 @@ def _least_and_median(estimates: FaultEstimates, values: Floats) -> tuple[float,
 
 
 def fault_warnings(
-    name: str, estimates: FaultEstimates, spacing: float, *, is_reached: bool = False
+    label: str, estimates: FaultEstimates, spacing: float, *, is_reached: bool = False
 ) -> Iterator[str]:
     """Faults that do not break, break at once, are under tension or are resolved badly.
 
     Args:
-        name: of the fault.
+        label: of the fault, see `fault_label`.
         spacing: between points of the fault, m.
         is_reached: whether a rupture may come from another fault.
     """
-    yield from _tension(name, estimates)
+    yield from _tension(label, estimates)
     if not estimates.may_slip.any():
         yield (
-            f"fault {name} does not break: slip releases stress nowhere, as the initial shear "
+            f"{label} does not break: slip releases stress nowhere, as the initial shear "
             "stress is below the dynamic strength, or static friction is a barrier; correct stress "
             "or friction"
         )
         return
-    yield from _overloading(name, estimates)
+    yield from _overloading(label, estimates)
     if not is_reached and not rupture_starts(estimates):
         yield (
-            f"fault {name} is loaded below its static strength everywhere, so that nothing starts "
+            f"{label} is loaded below its static strength everywhere, so that nothing starts "
             "the rupture; add a nucleation, or a patch of larger shear stress"
         )
     _, median = _least_and_median(estimates, estimates.cohesive_zone)
     if median < LEAST_SPACINGS * spacing:
         yield (
-            f"fault {name}: the cohesive zone of a slow rupture, {median:.4g} m, has "
-            f"{median / spacing:.2g} spacings of {spacing:.4g} m; use at least "
+            f"{label}: the cohesive zone of a slow rupture, {median:.4g} m, has "
+            f"{rounded(median / spacing, 'spacing', 2)} of {spacing:.4g} m; use at least "
             f"{LEAST_SPACINGS:g}, a spacing of at most {median / LEAST_SPACINGS:.4g} m"
         )
 
 
-def _tension(name: str, estimates: FaultEstimates) -> Iterator[str]:
+def _tension(label: str, estimates: FaultEstimates) -> Iterator[str]:
     normal = estimates.conditions.normal_stress
     if normal.min() < 0:
         place = estimates.points.describe(int(normal.argmin()))
         yield (
-            f"fault {name} is under tension at {int((normal < 0).sum())} of {normal.size} points, "
+            f"{label} is under tension at {int((normal < 0).sum())} of {normal.size} points, "
             f"where only the cohesion holds it: the normal stress is {normal.min():.3g} Pa at "
             f"{place}. Compression is negative in a tensor; lower the fluid pressure, or correct "
             "the stress"
@@ -136,12 +137,12 @@ def _is_above(estimates: FaultEstimates) -> Mask:
     return np.asarray((estimates.loaded > estimates.static)[estimates.may_slip])
 
 
-def _overloading(name: str, estimates: FaultEstimates) -> Iterator[str]:
+def _overloading(label: str, estimates: FaultEstimates) -> Iterator[str]:
     """Yield a warning if every point is loaded above its strength."""
     part = float(np.average(_is_above(estimates), weights=estimates.area))
     if part > _ALL:
         yield (
-            f"fault {name} is loaded above its static strength on {100 * part:.3g} % of the area "
+            f"{label} is loaded above its static strength on {100 * part:.3g} % of the area "
             "that may slip, so that it breaks everywhere at once; lower the shear stress, or raise "
             "the static friction outside the nucleation"
         )

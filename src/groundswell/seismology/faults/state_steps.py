@@ -10,18 +10,19 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.seismology.faults.conditions import lengths_of
 from groundswell.seismology.faults.estimates import FaultEstimates
+from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.points import FaultPoints
 
 ACCURATE = 1.0  # lengths in a step up to which states are accurate
 
 
 def step_warnings(
-    name: str, estimates: FaultEstimates, dt: float, stable: float = np.inf
+    label: str, estimates: FaultEstimates, dt: float, stable: float = np.inf
 ) -> Iterator[str]:
     """Time steps that are probably too long for the state of friction.
 
     Args:
-        name: of the fault.
+        label: of the fault.
         dt: time step, s.
         stable: lengths in a step above which the scheme is unstable.
     """
@@ -32,7 +33,7 @@ def step_warnings(
     rate, length, count = estimates.peak_rate[n], lengths[n], counts[n]
     fate = "stops the run" if count > stable else "makes the state of friction inaccurate"
     yield (
-        f"fault {name} may slip at about {rate:.3g} m/s, {count:.3g} times friction.length = "
+        f"{label} may slip at about {rate:.3g} m/s, {count:.3g} times friction.length = "
         f"{length:.3g} m in a time step of {dt:.3g} s, which {fate}; set time.step to at most "
         f"{length * ACCURATE / rate:.2g} s"
     )
@@ -43,7 +44,7 @@ class FarthestStep:
     """Where a fault has slipped farthest in a time step, in lengths of its state.
 
     Args:
-        fault: its name.
+        fault: its label.
         place: of the point, for messages.
         rate: largest slip rate there, m/s.
         length: in which the state evolves, m.
@@ -65,7 +66,7 @@ class FarthestStep:
     def description(self) -> str:
         """The slip in the step, for messages."""
         return (
-            f"fault {self.fault} slips at {self.rate:.3g} m/s at {self.place}, {self.count:.3g} "
+            f"{self.fault} slips at {self.rate:.3g} m/s at {self.place}, {self.count:.3g} "
             f"times friction.length = {self.length:.3g} m in a time step of {self.dt:.3g} s"
         )
 
@@ -87,11 +88,12 @@ def farthest_steps(
         dt: time step, s.
     """
     ends = np.cumsum([len(points) for points in faults.values()])[:-1]
-    for (name, points), rate, length in zip(
-        faults.items(), np.split(rates, ends), np.split(lengths, ends), strict=True
+    labels = [fault_label(n, name) for n, name in enumerate(faults)]
+    for label, points, rate, length in zip(
+        labels, faults.values(), np.split(rates, ends), np.split(lengths, ends), strict=True
     ):
         n = int((rate / length).argmax())
-        yield FarthestStep(name, points.describe(n), float(rate[n]), float(length[n]), dt)
+        yield FarthestStep(label, points.describe(n), float(rate[n]), float(length[n]), dt)
 
 
 def slip_warnings(steps: Iterable[FarthestStep]) -> Iterator[str]:

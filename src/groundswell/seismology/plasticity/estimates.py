@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.case.quantities import Quantity
-from groundswell.errors import counted
+from groundswell.errors import counted, metres_or_km, rounded
 from groundswell.seismology.plasticity.drucker_prager import (
     DruckerPrager,
     second_invariant,
@@ -145,13 +145,14 @@ def plasticity_quantities(estimates: YieldEstimates, dt: float, group: str) -> I
     text = f"{low:.4g} deg" if low == high else f"{low:.4g} to {high:.4g} deg"
     yield Quantity("friction_angle", [low, high], "friction angle", "deg", text, group)
     time = estimates.relaxation_time
-    text = f"{time:g} s, {time / dt:.3g} time steps" if time else "0, independent of the rate"
+    steps = rounded(time / dt, "time step")
+    text = f"{time:g} s, {steps}" if time else "0, independent of the rate"
     yield Quantity("relaxation_time", time, "relaxation time", "s", text, group)
     percent, depth = 100 * estimates.load, estimates.depth
     finite = estimates.load if np.isfinite(estimates.load) else None
-    text = f"up to {percent:.3g} % of the strength, at a depth of {depth:.4g} m"
+    text = f"up to {percent:.3g} % of the strength, at a depth of {metres_or_km(depth)}"
     if finite is None:
-        text = f"the rock has no strength at a depth of {depth:.4g} m"
+        text = f"the rock has no strength at a depth of {metres_or_km(depth)}"
     elif not finite:
         text = "none"
     yield Quantity("initial_load", finite, "initial shear stress", text=text, group=group)
@@ -166,11 +167,11 @@ def plasticity_warnings(estimates: YieldEstimates, dt: float) -> Iterator[str]:
     Args:
         dt: time step, s.
     """
-    most = f"most at a depth of {estimates.depth:.4g} m"
+    most = f"most at a depth of {metres_or_km(estimates.depth)}"
     if estimates.load == np.inf:
         yield (
-            f"the rock has no strength at a depth of {estimates.depth:.4g} m, as its effective "
-            "pressure is 0 or negative; lower plasticity.fluid_pressure, correct "
+            f"the rock has no strength at a depth of {metres_or_km(estimates.depth)}, as its "
+            "effective pressure is 0 or negative; lower plasticity.fluid_pressure, correct "
             "plasticity.stress, or raise the cohesion"
         )
     elif estimates.beyond:

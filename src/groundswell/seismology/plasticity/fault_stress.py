@@ -15,14 +15,14 @@ _ROWS = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]  # of the tensor, in xx, yy, zz, xy, x
 
 
 def fault_stress_warnings(
-    name: str, points: FaultPoints, conditions: FaultConditions, rock: InitialStress
+    label: str, points: FaultPoints, conditions: FaultConditions, rock: InitialStress
 ) -> Iterator[str]:
     """Yield a warning if the stress of the rock acts otherwise on most of a fault.
 
     Patches where a rupture starts may differ.
 
     Args:
-        name: of the fault.
+        label: of the fault, see `fault_label`.
         conditions: stress on it.
         rock: stress in the rock.
     """
@@ -40,7 +40,7 @@ def fault_stress_warnings(
     median = float(np.median(difference / np.maximum(np.abs(conditions.normal_stress), 1.0)))
     if median > ALIKE:
         yield (
-            f"the stress on fault {name} differs from that of the yielding rock around it, at half "
+            f"the stress on {label} differs from that of the yielding rock around it, at half "
             f"of its points by more than {100 * median:.3g} % of the normal stress; give "
             "plasticity.stress and the fault the same tensor and fluid pressure"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.errors import counted
+from groundswell.errors import counted, metres_or_km
 
 SOFTENED = 0.5  # G / Gmax at the reference strain
 COARSE = 0.03  # difference of a backbone from its curve above which there is a warning
@@ -51,7 +51,7 @@ def soil_quantities(estimates: SoilEstimates, memory: int, group: str) -> Iterat
         group: heading of the quantities.
     """
     yield Quantity("plasticity_model", "iwan", "soft soil yields", group=group)
-    text = f"{counted(estimates.cells, 'cell')} down to {estimates.depth:.4g} m"
+    text = f"{counted(estimates.cells, 'cell')} down to {metres_or_km(estimates.depth)}"
     if estimates.linear:
         text += f"; {counted(estimates.linear, 'cell')} at these depths remain linear"
     yield Quantity("soil_cells", estimates.cells, "soil", "cells", text, group)

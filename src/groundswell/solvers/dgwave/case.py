@@ -106,6 +106,7 @@ class DgWaveOutput(SeismicOutput):
             *("volumes.vtkhdf", "fields.vtkhdf"),
             *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
         ),
+        on_elements=True,
     )
 
     shaking_map: Flag | None = None

@@ -12,6 +12,7 @@ from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.quantities import (
     fault_quantities,
     fault_warnings,
@@ -173,13 +174,14 @@ def _warnings(setup: Setup) -> Iterator[str]:
 def _fault_warnings(setup: Setup) -> Iterator[str]:
     faults = setup.faults.faults if setup.faults else ()
     starts = [rupture_starts(fault.estimates) for fault in faults]
-    for fault in faults:
-        given = fault.name, fault.estimates, fault.spacing
+    for n, fault in enumerate(faults):
+        label = fault_label(n, fault.name)
+        given = label, fault.estimates, fault.spacing
         yield from fault_warnings(*given, is_reached=any(starts))
-        yield from step_warnings(fault.name, fault.estimates, setup.dt, STATE_LIMIT)
+        yield from step_warnings(label, fault.estimates, setup.dt, STATE_LIMIT)
         if setup.rock:
             on_fault = fault.points, fault.conditions
-            yield from fault_stress_warnings(fault.name, *on_fault, setup.rock.initial)
+            yield from fault_stress_warnings(label, *on_fault, setup.rock.initial)
 
 
 def _step(case: DgWaveCase, receivers: Sequence[Station], dt: float, limit: float) -> Iterator[str]:

@@ -17,7 +17,12 @@ from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.solvers.earthquake.faults.ranks import beside_faults
-from groundswell.solvers.earthquake.plasticity.soil_ranks import BELOW, soil_named, velocity_ghosts
+from groundswell.solvers.earthquake.plasticity.soil_ranks import (
+    BELOW,
+    beside_layers,
+    soil_named,
+    velocity_ghosts,
+)
 
 if TYPE_CHECKING:
     from groundswell.seismology.receivers import Station
@@ -64,6 +69,7 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     wanted = tuple(processes)[::-1] if processes else None
     with soil_named(ground.soil):
         found = decompose(ground.grid.shape, ranks, periodic, wanted, (rows, 1, 1))
+    found = beside_layers(found, ground.soil)
     return beside_faults(found, [fault.plane for fault in setup.faults])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -14,7 +15,7 @@ from groundswell.grids.geography import Geography
 from groundswell.outputs.recording import Recording
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.seismology.case.fault import hypocentre_of
+from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.media.build import build_medium
@@ -152,8 +153,8 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     ground = read_ground(case, comm)
     stable = stable_steps(ground)
     step = TimeStep.choose(case.time, stable, case.output.seismograms.interval)
-    survey = read_survey(case, ground, step.dt)
     faults = build_faults(case.fault, ground)
+    survey = read_survey(case, ground, step.dt, faults)
     axis = TimeAxis.of(survey.sources, step.dt, step.stride, case.time.duration)
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
@@ -197,8 +198,10 @@ def stable_steps(ground: Ground) -> StableSteps:
     return StableSteps(limit, f'{waves}; shorten it, or use "auto"', SAFETY)
 
 
-def read_survey(case: EarthquakeCase, ground: Ground, dt: float) -> Survey:
-    """The sources and receivers of a case.
+def read_survey(
+    case: EarthquakeCase, ground: Ground, dt: float, faults: Sequence[Fault] = ()
+) -> Survey:
+    """The sources and receivers of a case, and where its faults start to break.
 
     Args:
         dt: time step, s.
@@ -216,7 +219,8 @@ def read_survey(case: EarthquakeCase, ground: Ground, dt: float) -> Survey:
         density=moduli.at_positions(ground.medium, lambda material: material.rho),
     )
     sources, receivers = build_sources(case.source, context), place_receivers(case)
-    return Survey(sources, receivers, hypocentre_of(case.fault))
+    start = event_position(case.fault, [fault.estimates for fault in faults])
+    return Survey(sources, receivers, start)
 
 
 def _validate(setup: Setup) -> None:

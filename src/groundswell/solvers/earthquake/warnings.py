@@ -8,6 +8,7 @@ import numpy as np
 
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
+from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.quantities import fault_warnings, rupture_starts
 from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
@@ -54,19 +55,21 @@ def warnings(setup: Setup) -> list[str]:
 def _faults(setup: Setup) -> Iterator[str]:
     """Faults that break otherwise than intended, or between receivers and what they record."""
     starts = any(rupture_starts(fault.estimates) for fault in setup.faults)
-    for fault in setup.faults:
-        yield from fault_warnings(fault.name, fault.estimates, fault.spacing, is_reached=starts)
-        yield from step_warnings(fault.name, fault.estimates, setup.dt)
-        yield from _astride(fault, setup.survey.receivers)
+    for n, fault in enumerate(setup.faults):
+        label = fault_label(n, fault.name)
+        yield from fault_warnings(label, fault.estimates, fault.spacing, is_reached=starts)
+        yield from step_warnings(label, fault.estimates, setup.dt)
+        yield from _astride(label, fault, setup.survey.receivers)
 
 
 def _rock(setup: Setup) -> Iterator[str]:
     """Rock that yields before the waves, or nearly, and soil that is poorly resolved."""
     if setup.plasticity is not None:
         yield from plasticity_warnings(setup.plasticity.estimates, setup.dt)
-        for fault in setup.faults:
+        for n, fault in enumerate(setup.faults):
+            label = fault_label(n, fault.name)
             on_fault = fault.estimates.points, fault.estimates.conditions
-            yield from fault_stress_warnings(fault.name, *on_fault, setup.plasticity.initial)
+            yield from fault_stress_warnings(label, *on_fault, setup.plasticity.initial)
     if setup.soil is not None:
         yield from soil_warnings(setup.soil.estimates, setup.survey.frequency)
 
@@ -144,11 +147,11 @@ def _sampling(output: EarthquakeOutput, sampling: Mapping[str, float]) -> Iterat
             yield f"{key} = {requested:g} s is rounded to {interval:.4g} s, in whole steps"
 
 
-def _astride(fault: Fault, receivers: Sequence[Station]) -> Iterator[str]:
+def _astride(label: str, fault: Fault, receivers: Sequence[Station]) -> Iterator[str]:
     """Receivers that interpolate between the two sides of a fault."""
     names = [each.name for each in receivers if fault.plane.is_near(each.position)]
     if names:
         yield (
-            f"receivers less than {REACH} cells from fault {fault.name} record the mean motion of "
-            f"its two sides: {', '.join(names)}; move them away from it"
+            f"receivers less than {REACH} cells from {label} record the mean motion of its "
+            f"two sides: {', '.join(names)}; move them away from it"
         )

@@ -152,7 +152,12 @@ class PoissonOutput(OutputSection):
     """`[output]`: `fields` writes u on all elements; residuals are always written."""
 
     recordable: ClassVar[Recordable] = Recordable(
-        ("u",), ("points", "line", "plane"), ("final",), timed=False, files=("solution.vtkhdf",)
+        ("u",),
+        ("points", "line", "plane"),
+        ("final",),
+        timed=False,
+        files=("solution.vtkhdf",),
+        on_elements=True,
     )
 
     fields: Flag = True

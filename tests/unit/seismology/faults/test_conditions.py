@@ -292,15 +292,15 @@ def test_a_fault_along_y_has_the_same_conditions(seed: int) -> None:
 FORCED = {"kind": "forced", "radius": 1e3, "speed": 2e3, "duration": 1}
 WRONG = [
     ({"stress": {"normal": "12e7 - 1e5 * depth", "shear": 1, "rake": 0}},
-     r"fault main: stress.normal = -.* at x, y, depth = .*: must be at least 0 Pa; compression"),
+     r"stress.normal = -.* at x, y, depth = .*: must be at least 0 Pa; compression"),
     ({"stress": {"normal": "log(-depth)", "shear": 1, "rake": 0}},
      r"stress.normal = nan at x, y, depth = .*: must be finite"),
     ({"friction": {**TPV5["friction"], "distance": "0.4 - along_strike"}},
      r"friction.distance = -.*: must be greater than 0 m"),
     ({"patch": [fault_cases.square("80 km", "3 MPa")]},
-     r"fault main: patch\[0\] contains no point of the fault; move its center, or enlarge it"),
+     r"patch\[0\] contains no point of the fault; move its center, or enlarge it"),
     ({"patch": [{**fault_cases.square("0 km", "3 MPa"), "stress": {"shear": "depth - 1e5"}}]},
-     r"fault main: patch\[0\].stress.shear = -.*at least 0 Pa; rake gives the direction"),
+     r"patch\[0\].stress.shear = -.*at least 0 Pa; rake gives the direction"),
     ({"stress": {"tensor": {**dict.fromkeys(TPV10_TENSOR, 0), "yy": "-10 MPa"}}},
      r"patch\[0\].stress.shear has no direction at .*; add a rake"),
 ]  # fmt: skip
@@ -341,5 +341,5 @@ def test_a_hypocenter_beside_a_surface() -> None:
 
 def test_a_fault_without_points() -> None:
     fault = section(TPV5)
-    with pytest.raises(InputError, match="fault main has no points; move it into the region"):
+    with pytest.raises(InputError, match="the fault has no points; move it into the region"):
         conditions_of(fault, random_points(fault, 0))

@@ -34,7 +34,7 @@ def quantities(found: FaultEstimates, spacing: float = 100.0) -> dict[str, Quant
 
 
 def warnings(found: FaultEstimates, spacing: float = 100.0) -> list[str]:
-    return list(fault_warnings("main", found, spacing))
+    return list(fault_warnings("fault[0] (main)", found, spacing))
 
 
 def test_tpv3() -> None:
@@ -135,7 +135,7 @@ def test_the_strength_of_a_fault_that_is_forced() -> None:
         ({"stress": {**GRADUAL, "shear": "82 MPa"}, "patch": None}, 100,
          "above its static strength on 100 % of the area that may slip, so that it breaks every"),
         ({"stress": {**GRADUAL, "shear": "62 MPa"}, "patch": None}, 100,
-         "fault main does not break: slip releases stress nowhere"),
+         "fault[0] (main) does not break: slip releases stress nowhere"),
         ({}, 300, "the cohesive zone of a slow rupture, 620.8 m, has 2.1 spacings of 300 m; use at "
          "least 3, a spacing of at most 206.9 m"),
     ],
@@ -147,8 +147,13 @@ def test_warnings(changes: dict[str, Any], spacing: float, message: str) -> None
 
 def test_a_fault_that_another_one_reaches_needs_no_nucleation() -> None:
     found = estimates(TPV5, patch=None)
-    assert [*fault_warnings("branch", found, 100, is_reached=True)] == []
+    assert [*fault_warnings("fault[1] (branch)", found, 100, is_reached=True)] == []
     assert not rupture_starts(found) and rupture_starts(estimates(TPV5))
+
+
+def test_one_spacing_is_singular() -> None:
+    text = quantities(estimates(TPV3), 620.8)["fault_main_cohesive_zone"].text
+    assert "1 spacing of 620.8 m; at least 620.8 m, 1 spacing." in text
 
 
 def test_tension() -> None:

@@ -14,7 +14,6 @@ from groundswell.case.units import is_quantity
 from groundswell.errors import CaseError
 from groundswell.seismology.case.fault import (
     FaultSection,
-    hypocentre_of,
     misplaced_plane,
     repeated_names,
 )
@@ -54,18 +53,6 @@ def test_units_are_converted() -> None:
     assert found.friction.given["distance"] == 0.4 and found.stress.normal == 120e6
     assert found.plane is not None and found.plane.extent == (-15e3, 15e3)
     assert found.plane.axis == 1 and found.plane.position == 0
-
-
-def test_an_event_without_hypocentre_lies_on_its_fault() -> None:
-    """Pictures and files show its position."""
-    plane = {"y": 1e3, "x": (2e3, 6e3), "depth": (1e3, 2e3)}
-    patch = {**square("0 m", "3 MPa"), "center": [3e3, 1e3, 1e3]}
-    hidden = section(TPV5, plane=plane, hypocenter=None, patch=[patch])
-    assert hypocentre_of([hidden]) == (4e3, 1e3, 1.5e3)
-    known = section(TPV5, plane=plane, hypocenter=[2e3, 1e3, 1e3], patch=[patch])
-    assert hypocentre_of([hidden, known]) == (2e3, 1e3, 1e3)
-    surface = section(TPV10, hypocenter=None, nucleation=None, patch=[patch])
-    assert hypocentre_of([surface]) == (3e3, 1e3, 1e3)
 
 
 def test_text_is_a_quantity_or_an_expression() -> None:

@@ -29,8 +29,8 @@ def grid(vector: Floats) -> Floats:
 
 def one_point(normal: Floats, azimuth: float | None = None) -> FaultPoints:
     """The normal may have any sign."""
-    normal = hanging_side("f", normal, azimuth) * normal
-    return surface_points("f", (HIGH, normal[None, :], np.ones(1)), azimuth)
+    normal = hanging_side(normal, azimuth) * normal
+    return surface_points((HIGH, normal[None, :], np.ones(1)), azimuth)
 
 
 @given(strike=ANGLE, dip=DIP, rake=st.floats(-180, 180), sign=st.sampled_from([-1.0, 1.0]))
@@ -75,7 +75,7 @@ def test_planes_of_a_grid() -> None:
 
 def test_a_horizontal_fault_needs_a_strike() -> None:
     flat = np.array([0.0, 0.0, 1.0])
-    with pytest.raises(InputError, match="fault f is horizontal in parts; give its strike"):
+    with pytest.raises(InputError, match="the fault is horizontal in parts; give its strike"):
         one_point(flat)
     point = one_point(flat, 90.0)
     assert (point.normal == [0, 0, -1]).all()
@@ -89,7 +89,7 @@ def test_rough_faults_that_overturn() -> None:
     normal = np.stack([rng.uniform(-0.3, 0.3, 99), -np.ones(99), rng.uniform(-0.2, 0.2, 99)], -1)
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     for azimuth in (None, 90.0, 45.0):
-        assert hanging_side("f", normal.mean(axis=0), azimuth) == 1
+        assert hanging_side(normal.mean(axis=0), azimuth) == 1
     strike, updip = frame_of(normal)
     assert (strike[:, 0] > 0.9).all() and (updip[:, 2] < -0.9).all()
 
@@ -111,7 +111,7 @@ def test_distances_on_a_surface() -> None:
     assert points.down_dip.min() == 0
     np.testing.assert_allclose(points.along_strike, points.position[:, 0], atol=1e-9)
     count = len(points)
-    middle = surface_points("f", (points.position, points.normal, np.ones(count)))
+    middle = surface_points((points.position, points.normal, np.ones(count)))
     expected = (
         points.position[:, 0] - (points.position[:, 0].min() + points.position[:, 0].max()) / 2
     )
@@ -134,7 +134,7 @@ def test_places_between_points() -> None:
 @pytest.mark.parametrize(
     ("normal", "azimuth", "message"),
     [
-        ([0, 0.02, 0.01], None, "fault f has no hanging wall: .*; give its strike"),
+        ([0, 0.02, 0.01], None, "the fault has no hanging wall: .*; give its strike"),
         ([0, 1, 0], 1.0, "about 90 degrees from strike = 1; give its mean strike, or split"),
         ([0, 0.6, 0.8], 271.0, r"dips to the left of strike = 271; give .* strike = 91, so that"),
     ],
@@ -148,8 +148,8 @@ def test_sides_that_are_not_defined(
 
 def test_a_surface_without_points() -> None:
     nothing = np.zeros((0, 3))
-    with pytest.raises(InputError, match="fault f has no points; correct its surface"):
-        surface_points("f", (nothing, nothing, np.zeros(0)))
+    with pytest.raises(InputError, match="the fault has no points; correct its surface"):
+        surface_points((nothing, nothing, np.zeros(0)))
 
 
 # --- tractions ------------------------------------------------------------------------------------

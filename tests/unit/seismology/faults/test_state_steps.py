@@ -53,7 +53,7 @@ def test_long_steps_are_named_after_a_run() -> None:
     assert (one.count, two.count) == pytest.approx((1.5, 0.9))
     assert one.place == faults["one"].describe(7) and two.place == faults["two"].describe(13)
     (text,) = slip_warnings([one, two])
-    assert text.startswith("fault one slips at 5 m/s at x, y, depth =")
+    assert text.startswith("fault[0] (one) slips at 5 m/s at x, y, depth =")
     assert text.endswith("is inaccurate; set time.step to at most 0.02 s")
 
 

@@ -49,7 +49,7 @@ def test_the_same_tensor_is_accepted() -> None:
 )
 def test_another_stress_is_told(changes: dict[str, Any], fluid: Any, percent: float) -> None:
     [text] = told(initial({**TENSOR, **changes}, fluid))
-    assert f"more than {percent:.3g} %" in text and "fault main" in text
+    assert f"more than {percent:.3g} %" in text and "on main differs" in text
 
 
 def test_a_dipping_fault_resolves_the_tensor() -> None:

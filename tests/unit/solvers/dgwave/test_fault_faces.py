@@ -25,16 +25,16 @@ def halved(where: Any) -> Forest:
 
 
 def test_both_sides_may_be_halved() -> None:
-    found = faces_on_plane(halved(lambda x, y, z: np.abs(y - 200) < 100), PLANE, "main")
+    found = faces_on_plane(halved(lambda x, y, z: np.abs(y - 200) < 100), PLANE)
     assert found.count == 4 * 6
-    assert faces_on_plane(halved(lambda x, y, z: y < 0), PLANE, "main").count == 6
+    assert faces_on_plane(halved(lambda x, y, z: y < 0), PLANE).count == 6
 
 
 @pytest.mark.parametrize("side", [-50, 50])
 def test_one_side_may_not_be_halved(side: int) -> None:
     forest = halved(lambda x, y, z: (y == 200 + side) & (x > 200))
-    with pytest.raises(InputError, match=r"fault main: .* neighbours of another size; refine both"):
-        faces_on_plane(forest, PLANE, "main")
+    with pytest.raises(InputError, match=r"neighbours of another size; refine both"):
+        faces_on_plane(forest, PLANE)
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,5 @@ def test_one_side_may_not_be_halved(side: int) -> None:
     ],
 )
 def test_planes_off_the_elements_are_refused(plane: Plane, text: str) -> None:
-    with pytest.raises(InputError, match=f"^fault main: {text}"):
-        faces_on_plane(uniform_forest(EDGES, 0), plane, "main")
+    with pytest.raises(InputError, match=f"^{text}"):
+        faces_on_plane(uniform_forest(EDGES, 0), plane)

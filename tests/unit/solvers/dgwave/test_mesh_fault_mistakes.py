@@ -15,10 +15,13 @@ SEA = {"vp": 1500.0, "vs": 0.0, "rho": 1000.0}
 OTHER = {**FAULT, "name": "other"}
 MISTAKES = [
     ({"fault": [{**FAULT, "surface": "falt"}]}, r'"falt" inside it; it has fault \(did you mean'),
-    ({"fault": [{**FAULT, "surface": "top"}]}, 'main: surface "top" is on the boundary of the'),
-    ({"fault": [FAULT, OTHER]}, "faults main and other share 4 faces; let one end where"),
+    ({"fault": [{**FAULT, "surface": "top"}]}, r'main\): surface "top" is on the boundary of the'),
+    (
+        {"fault": [FAULT, OTHER]},
+        r"fault\[0\] \(main\) and fault\[1\] \(other\) share 4 faces; let",
+    ),
     ({"fault": [{**FAULT, "strike": 0}]}, "about 90 degrees from strike = 0; give its mean"),
-    ({"medium": {**UNIFORM, **SEA}}, "fault main: a part of it is in a fluid"),
+    ({"medium": {**UNIFORM, **SEA}}, r"fault\[0\] \(main\): a part of the fault is in a fluid"),
     ({"boundary": {"surfaces": {"top": "free-surface"}}}, "lacks the physical surface 'rest'"),
 ]
 

@@ -292,9 +292,9 @@ def test_a_surface_with_one_side_is_refused() -> None:
     ]
     mesh = Mesh(np.array(cells), at[np.array(cells)])
     strip = [np.sort(numbers[k : k + 2, 1, i : i + 2].ravel()) for k, i in np.ndindex(count, 2)]
-    with pytest.raises(InputError, match="fault f: its surface has only one side"):
-        faces_on_surface(mesh, np.array(strip), "f")
-    assert faces_on_surface(mesh, np.array(strip[2:]), "f", 0.0).count == 2 * count - 2
+    with pytest.raises(InputError, match="its surface has only one side"):
+        faces_on_surface(mesh, np.array(strip))
+    assert faces_on_surface(mesh, np.array(strip[2:]), 0.0).count == 2 * count - 2
 
 
 def test_unused_surfaces_inside_change_nothing(ruptured: Callable[..., Any]) -> None:

@@ -39,13 +39,13 @@ def test_receivers_astride_a_fault_are_named() -> None:
     receivers = [{"name": name, "x": x, "y": y} for name, (x, y) in places.items()]
     warnings = warnings_of(prepare(build(receiver=receivers)))
     (found,) = [text for text in warnings if "two sides" in text]
-    assert "less than 2 cells from fault main" in found and "NEAR, END;" in found
+    assert "less than 2 cells from fault[0] (main)" in found and "NEAR, END;" in found
 
 
 def test_faults_that_meet_are_refused() -> None:
     crossing = {**moved(), "name": "other"}
     crossing["plane"] = {"x": 475.0, "y": [300.0, 900.0], "depth": [0.0, 500.0]}
-    with pytest.raises(InputError, match="faults main and other meet"):
+    with pytest.raises(InputError, match=r"fault\[0\] \(main\) and fault\[1\] \(other\) meet"):
         prepare(build(fault=[FAULT, crossing]))
 
 

@@ -77,11 +77,8 @@ class Plane:
         return [axis for axis in range(3) if axis != self.axis]
 
 
-def faces_on_plane(forest: Forest, plane: Plane, name: str) -> FaultFaces:
+def faces_on_plane(forest: Forest, plane: Plane) -> FaultFaces:
     """The faces of a forest on a plane.
-
-    Args:
-        name: of the fault, for messages.
 
     Raises:
         InputError: the plane is not between elements, they end elsewhere than the plane, or they
@@ -90,14 +87,14 @@ def faces_on_plane(forest: Forest, plane: Plane, name: str) -> FaultFaces:
     lower, upper = forest.boxes()
     below = np.flatnonzero(_lies_at(upper, lower, plane) & _is_inside(lower, upper, plane))
     if not len(below):
-        raise InputError(_nowhere(forest, plane, name))
-    _require_edges(lower[below], upper[below], plane, name)
+        raise InputError(_nowhere(forest, plane))
+    _require_edges(lower[below], upper[below], plane)
     face = 2 * plane.axis + 1
     found = find_faces(forest, below)
     hanging = (found.kinds[:, face] != FaceKind.SAME).sum()
     if hanging:
         raise InputError(
-            f"fault {name}: {counted(int(hanging), 'element')} at the fault have neighbours of "
+            f"{counted(int(hanging), 'element')} at the fault have neighbours of "
             "another size; refine both sides alike, or move the fault away from where elements are "
             "halved"
         )
@@ -120,22 +117,20 @@ def _is_inside(lower: Floats, upper: Floats, plane: Plane) -> Mask:
     return np.asarray(((middle > plane.low) & (middle < plane.high)).all(axis=1))
 
 
-def _nowhere(forest: Forest, plane: Plane, name: str) -> str:
+def _nowhere(forest: Forest, plane: Plane) -> str:
     axis = NAMES_OF_AXES[plane.axis]
     places = np.unique(np.stack(forest.boxes())[..., plane.axis])
     nearest = np.sort(places[np.argsort(np.abs(places - plane.at))[:2]])
     if np.abs(places - plane.at).min() > ROUNDING * np.ptp(places):
         shown = " or ".join(f"{value:g}" for value in nearest)
-        return (
-            f"fault {name}: {axis} = {plane.at:g} m is not between elements; move it to {shown} m"
-        )
+        return f"{axis} = {plane.at:g} m is not between elements; move it to {shown} m"
     return (
-        f"fault {name}: no elements lie on both sides of {axis} = {plane.at:g} m within the ends "
+        f"no elements lie on both sides of {axis} = {plane.at:g} m within the ends "
         "of the plane; move it"
     )
 
 
-def _require_edges(lower: Floats, upper: Floats, plane: Plane, name: str) -> None:
+def _require_edges(lower: Floats, upper: Floats, plane: Plane) -> None:
     """Check that the ends of the rectangle are edges of elements."""
     for n, axis in enumerate(plane.others):
         low, high = lower[:, axis].min(), upper[:, axis].max()
@@ -143,6 +138,6 @@ def _require_edges(lower: Floats, upper: Floats, plane: Plane, name: str) -> Non
         for end, found in ((plane.low[n], low), (plane.high[n], high)):
             if abs(end - found) > ROUNDING * edge:
                 raise InputError(
-                    f"fault {name}: its end at {NAMES_OF_AXES[axis]} = {end:g} m is not between "
+                    f"its end at {NAMES_OF_AXES[axis]} = {end:g} m is not between "
                     f"elements; move it to {found:g} m"
                 )

@@ -72,7 +72,7 @@ def fault_points(
     if section.plane:
         return plane_points(section.plane, place, area, section.hypocenter)
     normal = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    return surface_points(section.name, (place, normal, area), section.strike, section.hypocenter)
+    return surface_points((place, normal, area), section.strike, section.hypocenter)
 
 
 def rock_at(materials: Materials, found: FaultFaces, wall: int) -> Material:

@@ -17,9 +17,7 @@ AROUND = [0, 1, 3, 2]  # corners of a face one after the other, as `FACES` numbe
 DIAGONALS = ((0, 3), (1, 2))
 
 
-def faces_on_surface(
-    mesh: Mesh, surface: Integers, name: str, azimuth: float | None = None
-) -> FaultFaces:
+def faces_on_surface(mesh: Mesh, surface: Integers, azimuth: float | None = None) -> FaultFaces:
     """The faces of a fault on a surface inside a mesh.
 
     Faces that share an edge are oriented alike. An edge of three or more faces, at a branch, joins
@@ -27,16 +25,15 @@ def faces_on_surface(
 
     Args:
         surface: vertices of its faces in rising order, (faces, 4).
-        name: of the fault, for messages.
         azimuth: strike, see `hanging_side`.
 
     Raises:
         InputError: the hanging wall is not defined.
     """
     sides = _sides(mesh, surface)
-    parts, signs = _oriented_parts(_corners_around(mesh, sides[:, 0]), name)
+    parts, signs = _oriented_parts(_corners_around(mesh, sides[:, 0]))
     areas = signs[:, None] * _areas(mesh, sides[:, 0])
-    is_foot = signs * _hanging_sides(name, parts, areas, azimuth) > 0
+    is_foot = signs * _hanging_sides(parts, areas, azimuth) > 0
     walls = np.where(is_foot[:, None], sides, sides[:, ::-1])
     corners = mesh.corners[:, FACES].reshape(-1, 4)
     turns = find_turns(corners[walls[:, 0]], corners[walls[:, 1]])
@@ -78,7 +75,7 @@ def _areas(mesh: Mesh, sides: Integers) -> Floats:
 # --- orientation ----------------------------------------------------------------------------------
 
 
-def _oriented_parts(around: Integers, name: str) -> tuple[Integers, Integers]:
+def _oriented_parts(around: Integers) -> tuple[Integers, Integers]:
     """The connected part of each face, and 1 or -1 where its side is that of its part.
 
     In a graph, each face has a node for either orientation. Links join those that agree.
@@ -96,7 +93,7 @@ def _oriented_parts(around: Integers, name: str) -> tuple[Integers, Integers]:
     links = coo_array((np.ones(len(rows)), (rows, columns)), shape=(2 * count, 2 * count))
     labels = connected_components(links, directed=False)[1].reshape(2, count)
     if (labels[0] == labels[1]).any():
-        raise InputError(f"fault {name}: its surface has only one side (a Moebius strip); cut it")
+        raise InputError("its surface has only one side (a Moebius strip); cut it")
     return labels.min(axis=0), np.where(labels[0] < labels[1], 1, -1)
 
 
@@ -114,7 +111,7 @@ def _neighbours(around: Integers) -> tuple[Integers, Integers, Integers]:
     return face[one], face[two], alike
 
 
-def _hanging_sides(name: str, parts: Integers, areas: Floats, azimuth: float | None) -> Floats:
+def _hanging_sides(parts: Integers, areas: Floats, azimuth: float | None) -> Floats:
     """1 for each face if the normals of its part point to the hanging wall, else -1, (faces,).
 
     Args:
@@ -126,4 +123,4 @@ def _hanging_sides(name: str, parts: Integers, areas: Floats, azimuth: float | N
     np.add.at(totals, part, areas)
     whole = np.bincount(part, np.linalg.norm(areas, axis=1))
     means = totals / whole[:, None]
-    return np.array([hanging_side(name, mean, azimuth) for mean in means])[part]
+    return np.array([hanging_side(mean, azimuth) for mean in means])[part]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.seismology.case.fault import hypocentre_of
+from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.receivers import Station, place_receivers
@@ -54,7 +54,9 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
     equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
-    survey = Survey(build_sources(case.source, context), receivers, hypocentre_of(case.fault))
+    faults = build_faults(case.fault, geometry, materials)
+    start = event_position(case.fault, [each.estimates for each in faults.faults] if faults else [])
+    survey = Survey(build_sources(case.source, context), receivers, start)
     duration = case.time.duration
     return Setup(
         case,
@@ -72,7 +74,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
             element_costs(geometry, absorption.layer_axes),
             absorption.elements,
         ),
-        build_faults(case.fault, geometry, materials),
+        faults,
         build_rock(case, materials, absorption.elements),
     )
 

@@ -12,6 +12,7 @@ from groundswell.errors import InputError, counted, did_you_mean, quoted
 from groundswell.meshes.gmsh import GmshGroups
 from groundswell.seismology.case.fault import FaultSection
 from groundswell.seismology.faults.build import conditions_of
+from groundswell.seismology.faults.labels import fault_label, fault_named
 from groundswell.solvers.dgwave.faults.faces import WALLS, FaultFaces, Plane, faces_on_plane
 from groundswell.solvers.dgwave.faults.model import Fault, Faults
 from groundswell.solvers.dgwave.faults.points import fault_points, rock_at
@@ -41,18 +42,21 @@ def build_faults(
             f"[[fault]] has the laws {' and '.join(laws)}; give all faults the same law, or use "
             'solver = "earthquake"'
         )
-    found = [_fault(section, geometry, materials) for section in sections]
+    found = []
+    for n, section in enumerate(sections):
+        with fault_named(n, section.name):
+            found.append(_fault(section, geometry, materials))
     _require_apart(found)
     return Faults(found)
 
 
 def _require_apart(faults: Sequence[Fault]) -> None:
     """Refuse faults with the same faces."""
-    for one, other in combinations(faults, 2):
+    for (n, one), (m, other) in combinations(enumerate(faults), 2):
         if shared := int(np.isin(one.faces.keys, other.faces.keys).sum()):
             raise InputError(
-                f"faults {one.name} and {other.name} share {counted(shared, 'face')}; let one end "
-                "where the other begins"
+                f"{fault_label(n, one.name)} and {fault_label(m, other.name)} share "
+                f"{counted(shared, 'face')}; let one end where the other begins"
             )
 
 
@@ -64,34 +68,33 @@ def _fault(section: FaultSection, geometry: Geometry, materials: Materials) -> F
     foot, hanging = (rock_at(materials, found, wall) for wall in range(WALLS))
     if not (np.all(foot.vs) and np.all(hanging.vs)):
         raise InputError(
-            f"fault {section.name}: a part of it is in a fluid, which has no friction; move the "
-            "ends of the fault"
+            "a part of the fault is in a fluid, which has no friction; move the ends of the fault"
         )
     return Fault(section.name, found, points, conditions_of(section, inside), (foot, hanging))
 
 
 def _faces(section: FaultSection, geometry: Geometry) -> FaultFaces:
-    plane, name = section.plane, section.name
+    plane = section.plane
     if isinstance(geometry, MeshGeometry) and section.surface:
-        surface = _surface(section.surface, name, geometry.groups)
-        return faces_on_surface(geometry.mesh, surface, name, section.strike)
+        surface = _surface(section.surface, geometry.groups)
+        return faces_on_surface(geometry.mesh, surface, section.strike)
     assert isinstance(geometry, BrickGeometry) and plane  # see `DgWaveCase`
     low, high = zip(plane.extent, plane.depth, strict=True)
     place = Plane(plane.axis, plane.position, low, high)
-    return faces_on_plane(geometry.connectivity, place, name)
+    return faces_on_plane(geometry.connectivity, place)
 
 
-def _surface(surface: str, name: str, groups: GmshGroups) -> Integers:
+def _surface(surface: str, groups: GmshGroups) -> Integers:
     """Vertices of the faces of a physical surface inside a mesh, (faces, 4)."""
     if surface in groups.inner:
         return groups.inner[surface]
     if surface in groups.sides:
         raise InputError(
-            f"fault {name}: surface {quoted(surface)} is on the boundary of the mesh; a fault has "
+            f"surface {quoted(surface)} is on the boundary of the mesh; a fault has "
             "elements on both sides: give a physical surface inside the mesh"
         )
     there = ", ".join(sorted(groups.inner)) or "none"
     raise InputError(
-        f"fault {name}: the mesh has no physical surface {quoted(surface)} inside it; it has "
+        f"the mesh has no physical surface {quoted(surface)} inside it; it has "
         f"{there}{did_you_mean(surface, groups.inner)}"
     )

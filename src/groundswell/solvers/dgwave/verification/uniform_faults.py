@@ -103,7 +103,7 @@ class UniformColumn:
     def _fault(self, elements: RankElements) -> RankFault:
         end = (self.edge, self.edge)
         plane = Plane(self.axis, self.cells // 2 * self.edge, (0.0, 0.0), end)
-        faces = faces_on_plane(elements.forest, plane, "fault")
+        faces = faces_on_plane(elements.forest, plane)
         count = faces.count * (self.degree + 1) ** 2
         normal = np.zeros((count, 3))
         normal[:, self.axis] = 1.0 if faces.faces[0, 0] % 2 else -1.0

@@ -119,16 +119,15 @@ def find_plane(section: FaultSection, grid: Grid, *, periodic: bool, surface: bo
         InputError: the fault is not a plane through the centres of cells that ends between cells,
             or it is too close to a side of the region.
     """
-    plane, name = section.plane, section.name
+    plane = section.plane
     if plane is None:
         raise InputError(
-            f'fault {name}: surfaces need the elements of a mesh; use solver = "dgwave", or give '
-            "a plane"
+            'surfaces need the elements of a mesh; use solver = "dgwave", or give a plane'
         )
-    layer = _layer(name, plane, grid)
+    layer = _layer(plane, grid)
     along = 1 - plane.axis
-    start, end = _ends(name, "xy"[along], plane.extent, grid.spacing[along])
-    top, bottom = _ends(name, "depth", plane.depth, grid.spacing[Z])
+    start, end = _ends("xy"[along], plane.extent, grid.spacing[along])
+    top, bottom = _ends("depth", plane.depth, grid.spacing[Z])
     cell = [0, 0, top]
     cell[plane.axis], cell[along] = layer, start
     i, j, k = np.add(cell, grid.before).tolist()
@@ -138,32 +137,32 @@ def find_plane(section: FaultSection, grid: Grid, *, periodic: bool, surface: bo
     return FaultPlane(grid, plane.axis, (i, j, k), size, is_closed, at_surface)
 
 
-def _layer(name: str, plane: PlaneSection, grid: Grid) -> int:
+def _layer(plane: PlaneSection, grid: Grid) -> int:
     """The cells of the region, counted along the normal, whose centres are on the plane."""
     h, axis = grid.spacing[plane.axis], "xy"[plane.axis]
     place = plane.position / h - 0.5
     if abs(place - round(place)) > ROUNDING:
         low = (floor(place) + 0.5) * h
         raise InputError(
-            f"fault {name}: {axis} = {plane.position:g} m is not at the centres of cells, where "
+            f"{axis} = {plane.position:g} m is not at the centres of cells, where "
             f"velocities along the fault are; move it to {low:g} or {low + h:g} m"
         )
     first, last = REACH, grid.region[plane.axis] - 1 - REACH
     if not first <= round(place) <= last:
         raise InputError(
-            f"fault {name}: {axis} = {plane.position:g} m is too close to the side of the region; "
+            f"{axis} = {plane.position:g} m is too close to the side of the region; "
             f"allowed are {(first + 0.5) * h:g} to {(last + 0.5) * h:g} m"
         )
     return round(place)
 
 
-def _ends(name: str, axis: str, ends: tuple[float, float], h: float) -> tuple[int, int]:
+def _ends(axis: str, ends: tuple[float, float], h: float) -> tuple[int, int]:
     """The ends in cells of length `h`."""
     for end in ends:
         if abs(end / h - round(end / h)) > ROUNDING:
             low = floor(end / h) * h
             raise InputError(
-                f"fault {name}: its end at {axis} = {end:g} m is not between cells; move it to "
+                f"its end at {axis} = {end:g} m is not between cells; move it to "
                 f"{low:g} or {low + h:g} m"
             )
     return round(ends[0] / h), round(ends[1] / h)

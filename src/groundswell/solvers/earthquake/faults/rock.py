@@ -40,8 +40,8 @@ class FaultRock:
     relaxation: Relaxation | None = None
 
     @classmethod
-    def read(cls, name: str, plane: FaultPlane, ground: Ground) -> FaultRock:
-        """The rock around a fault; `name` is for messages.
+    def read(cls, plane: FaultPlane, ground: Ground) -> FaultRock:
+        """The rock around a fault.
 
         Raises:
             InputError: a part of it is fluid.
@@ -51,8 +51,8 @@ class FaultRock:
         found = {key: np.stack([cells[key] for cells in planes]) for key in NAMES}
         if not np.isfinite(found["compliance"]).all():
             raise InputError(
-                f"fault {name}: a part of the fault is in or next to a fluid, which has no "
-                "friction; move the ends of the fault"
+                "a part of the fault is in or next to a fluid, which has no friction; move the "
+                "ends of the fault"
             )
         corrections = np.tile(np.array(UNCORRECTED, float), (len(depths), 1))
         if ground.rows:

@@ -12,6 +12,10 @@
 // and after the update of stresses as in linear rock, what was lost is subtracted. Where nothing
 // yields, that is nothing.
 //
+// The absorbing layers at the sides lose what the outermost cells and edges of the soil lose. They
+// then move as the soil does. Beside layers that remain stiff, the difference would shear these
+// cells several times as much. An element in a layer would need the memory of its derivatives.
+//
 // The stress of an element is its share of the stress that linear rock would have, less all that the
 // element has lost. Only elements that yield are written therefore, and only those that have
 // yielded before are read.
@@ -144,6 +148,39 @@ struct EdgeYield {
     lost_yz[c] = lost.yz;
   }
 };
+
+// The cell from which cell n of a layer takes what is lost. Along each axis of the grid, cells LOW to
+// HIGH yield, and so do edges up to HIGH + 1.
+INLINE int inner(int n, int low, int high) { return n < low ? low : n > high ? high : n; }
+
+// Cells beside the soil lose the parts of the outermost cells, so that edges between them do.
+KERNEL repeat_parts(real* parts, BOX_ARGUMENTS) {
+  FOR_CELLS(i, count_i, j, count_j, k, count_k) {
+    const Box box = BOX;
+    const int x = box.i + i, y = box.j + j, z = box.k + k;
+    const index_t to = cell_at(x, y, z);
+    const index_t from = cell_at(inner(x, LOW_X, HIGH_X), inner(y, LOW_Y, HIGH_Y), z);
+    for (index_t e = 0; e < ELEMENTS; ++e)
+      parts[e * PARTS_APART + to] = parts[e * PARTS_APART + from];
+  }
+}
+
+// Layers lose the stresses that the outermost cells and edges lose.
+KERNEL repeat_lost(real* lost_xx, real* lost_yy, real* lost_xy, real* lost_xz, real* lost_yz,
+                   BOX_ARGUMENTS) {
+  FOR_CELLS(i, count_i, j, count_j, k, count_k) {
+    const Box box = BOX;
+    const int x = box.i + i, y = box.j + j, z = box.k + k;
+    const int cell_x = inner(x, LOW_X, HIGH_X), edge_x = inner(x, LOW_X, HIGH_X + 1);
+    const int cell_y = inner(y, LOW_Y, HIGH_Y), edge_y = inner(y, LOW_Y, HIGH_Y + 1);
+    const index_t c = cell_at(x, y, z), centre = cell_at(cell_x, cell_y, z);
+    lost_xx[c] = lost_xx[centre];
+    lost_yy[c] = lost_yy[centre];
+    lost_xy[c] = lost_xy[cell_at(edge_x, edge_y, z)];
+    lost_xz[c] = lost_xz[cell_at(edge_x, cell_y, z)];
+    lost_yz[c] = lost_yz[cell_at(cell_x, edge_y, z)];
+  }
+}
 
 #define SOIL_ARGUMENTS                                                                         \
   real *elements, Count *cell_counts, Count *edge_counts, const real *RESTRICT reference,      \

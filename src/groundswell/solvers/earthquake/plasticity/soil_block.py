@@ -69,11 +69,12 @@ class SoilBlock:
         return {**extent, "SOIL_START": self.start, "SOIL_ROW": self.row}
 
     def within(self, box: Block) -> Block | None:
-        """The cells of a box whose low sides have edges of the soil, if any."""
-        low = [max(a, b) for a, b in zip(box.start, self.edges.start, strict=True)]
-        ends = zip(box.start, box.shape, self.edges.start, self.edges.shape, strict=True)
-        shape = [min(a + n, b + m) - first for first, (a, n, b, m) in zip(low, ends, strict=True)]
-        return Block(tuple(low), tuple(shape)) if min(shape) > 0 and not self.is_empty else None
+        """The cells of a box in the depth rows of the soil and of the edges below, if any."""
+        low = max(box.start[0], self.block.start[0])
+        end = min(box.start[0] + box.shape[0], self.block.start[0] + self.edges.shape[0])
+        if self.is_empty or low >= end:
+            return None
+        return Block((low, *box.start[1:]), (end - low, *box.shape[1:]))
 
     def launched(self, edges: bool, cell_bytes: int) -> Cells:
         """The cells of a launch, or also those at their edges, in bands of rows.

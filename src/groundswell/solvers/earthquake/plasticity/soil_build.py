@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.errors import InputError
 from groundswell.seismology.case.plasticity import DruckerPragerSection
 from groundswell.seismology.case.soil import IwanSection
+from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.plasticity.initial_stress import Overburden
 from groundswell.seismology.plasticity.soil import Soils
 from groundswell.seismology.sources.point_sources import PointSource
@@ -58,10 +59,10 @@ def _require_no_fluid(ground: Ground) -> None:
 
 
 def _require_deep(faults: Sequence[Fault], layer: SoilLayer) -> None:
-    for fault in faults:
+    for n, fault in enumerate(faults):
         if fault.plane.box[0][2] <= layer.end + 1:
             top = (layer.end + 2 - layer.first[2]) * layer.grid.spacing[2]
             raise InputError(
-                f"fault {fault.name} meets the soft soil of [plasticity]; move its upper end to a "
-                f"depth of at least {top:g} m, or lower plasticity.depth"
+                f"{fault_label(n, fault.name)} meets the soft soil of [plasticity]; move its "
+                f"upper end to a depth of at least {top:g} m, or lower plasticity.depth"
             )

@@ -13,6 +13,8 @@ from groundswell.grids.cartesian import Grid, Part, Triple
 from groundswell.seismology.case.soil import IwanSection
 from groundswell.seismology.media.material import Medium
 
+FAR = 2**30  # cells, beyond every grid
+
 
 @dataclass(frozen=True, eq=False)
 class SoilLayer:
@@ -63,6 +65,19 @@ class SoilLayer:
         """
         (x, y, z), below = self.grid.region, self.grid.after[2] > 0
         return x, y, min(self.depth_rows, z - below)
+
+    @property
+    def yielding(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The first and the last cell of the grid that yield along x and y.
+
+        They are FAR away if there is no absorbing layer.
+        """
+        grid = self.grid
+        x, y = (
+            (before or -FAR, before + n - 2 if after else FAR)
+            for before, n, after in zip(grid.before[:2], grid.region, grid.after, strict=False)
+        )
+        return x, y
 
     @property
     def end(self) -> int:

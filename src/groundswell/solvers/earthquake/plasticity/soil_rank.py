@@ -19,6 +19,7 @@ from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.plasticity.rheology import Exchanges, MakeExchange, Rheology
 from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
+from groundswell.solvers.earthquake.plasticity.soil_margins import SoilMargins
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.plasticity.soil_ranks import part_ghosts, rows_of_soil
 from groundswell.solvers.earthquake.setup import Setup
@@ -40,6 +41,7 @@ class SoilYield(Rheology):
     ) -> None:
         self._setup, self._soil, self._backend, self._part = setup, soil, backend, part
         self._where = SoilBlock.of(soil, part)
+        self._margins = SoilMargins.of(soil.layer, part)
         layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
         self.strain = Field(backend, layout, setup.dtype)
         self.fields = {STRAIN: self.strain}
@@ -113,7 +115,23 @@ class SoilYield(Rheology):
         if self._where.is_empty:
             return exchanges[2].overlap_with(boundary=[], interior=[])
         cells, edges = self.launches(velocities)
-        return [*exchanges[2].overlap_with(boundary=[cells], interior=[]), edges]
+        exchanged = exchanges[2].overlap_with(boundary=[cells], interior=[])
+        return [*exchanged, *self._repeat_parts(), edges, *self._repeat_lost()]
+
+    def _repeat_parts(self) -> list[Launch]:
+        """The launches after which cells beside the soil lose the parts of the outermost cells."""
+        parts = {"parts": self._interior(self._parts[0])}
+        return [self._in_box("repeat_parts", box, parts) for box in self._margins.beside]
+
+    def _repeat_lost(self) -> list[Launch]:
+        """The launches after which absorbing layers lose what the outermost cells lose."""
+        lost = self._lost_stresses
+        return [self._in_box("repeat_lost", box, lost) for box in self._margins.layers]
+
+    def _in_box(self, kernel: str, box: Block, arrays: Mapping[str, DeviceArray]) -> Launch:
+        names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
+        where = dict(zip(names, (*box.start, *box.shape), strict=True))
+        return self._module.launch(kernel, Cells(*box.shape[::-1]), **arrays, **where)
 
     def launches(self, velocities: Mapping[str, DeviceArray]) -> tuple[Launch, Launch]:
         """The launches that let cells yield, and edges lose what cells have found."""
@@ -136,10 +154,7 @@ class SoilYield(Rheology):
         own = self._where.within(box)
         if own is None:
             return []
-        names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
-        where = dict(zip(names, (*own.start, *own.shape), strict=True))
-        cells, arrays = Cells(*own.shape[::-1]), {**stresses, **self._lost_stresses}
-        return [self._module.launch("release_soil", cells, **arrays, **where)]
+        return [self._in_box("release_soil", own, {**stresses, **self._lost_stresses})]
 
     @property
     def _lost_stresses(self) -> dict[str, DeviceArray]:
@@ -224,6 +239,7 @@ def soil_source(setup: Setup, part: Part, materials: Materials) -> Source:
         **layout.parameters(),
         **differences(part),
         **where.parameters(),
+        **SoilMargins.of(soil.layer, part).parameters(),
         "PARTS_APART": Layout((nx, ny, where.depth_rows), layout.itemsize).size,
         "DT": setup.dt,
     }

@@ -11,8 +11,10 @@ import numpy as np
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghosts import Ghosts
+from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 
+INSIDE = 2  # outermost cells of the soil that the same ranks have as the layer beside them
 BELOW = 2  # depth rows below the layer that the same ranks have, for differences there
 
 
@@ -26,6 +28,30 @@ def soil_named(layer: SoilLayer | None) -> Iterator[None]:
             raise
         why = f"a block must contain the soft soil of [plasticity] and {BELOW} more depth rows"
         raise InputError(f"{error}; {why}") from error
+
+
+def beside_layers(decomposition: Decomposition, layer: SoilLayer | None) -> Decomposition:
+    """The decomposition with ends of blocks moved out of the absorbing layers beside soft soil.
+
+    A rank then has the outermost cells of the soil with its part of a layer.
+
+    Raises:
+        InputError: blocks are too thin to move their ends.
+    """
+    if layer is None:
+        return decomposition
+    edges = [np.array(along) for along in decomposition.edges]
+    for axis, (low, high) in zip((2, 1), layer.yielding, strict=True):
+        edges[axis][1:-1] = np.clip(edges[axis][1:-1], low + INSIDE, high + 1 - INSIDE)
+    lengths = tuple(tuple(np.diff(along).tolist()) for along in edges)
+    if min(min(along) for along in lengths[1:]) < GHOSTS:
+        x, y, z = decomposition.processes[::-1]
+        raise InputError(
+            f"processes = [{x}, {y}, {z}]: each block beside an absorbing layer must reach into "
+            "the soft soil of [plasticity], and blocks are too thin; use fewer along x or y "
+            "(run.processes), or fewer ranks"
+        )
+    return replace(decomposition, lengths=lengths)
 
 
 def rows_of_soil(decomposition: Decomposition, layer: SoilLayer) -> Decomposition:
