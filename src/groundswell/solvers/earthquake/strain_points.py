@@ -22,7 +22,8 @@ from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.source_injection import contributions
 
-X, Y, Z = range(3)
+STENCIL = 4**3  # grid values around a point
+VALUE, TERM = 24, 16  # bytes of a value with its place, and of a term of a sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,3 +129,10 @@ def accumulate_strain(
     }
     count = len(rank.numbers)
     return [module.launch("accumulate_strain", Items(count), **arrays, count=count)]
+
+
+def strain_bytes(points: StrainPoints) -> int:
+    """Device memory of the strains around points if they share none, bytes."""
+    terms = np.count_nonzero(points.basis, axis=(1, 2)).sum() * STENCIL
+    values = np.count_nonzero(points.basis.any(axis=1), axis=1).sum() * STENCIL
+    return int(TERM * terms + VALUE * values)
