@@ -13,6 +13,7 @@ from groundswell.case.common import Case
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.netcdf import TIME, Variable, create_netcdf
 from groundswell.seismology.case.outputs import GREEN
+from groundswell.seismology.green.frames import FRAME, SHIFT, write_frame
 from groundswell.seismology.green.points import AXES, TENSOR, GreenSurvey, StrainPoints
 
 FILE = f"{GREEN}.h5"
@@ -140,9 +141,11 @@ def point_variables(points: StrainPoints) -> dict[str, Variable]:
 
 def force_attributes(survey: GreenSurvey) -> dict[str, object]:
     """The station and its force as attributes."""
-    force = survey.force
+    force, points = survey.force, survey.points
     x, y, depth = force.source.position
+    frame = {FRAME: write_frame(points.frame), SHIFT: points.shift} if points.frame else {}
     return {
+        **frame,
         "station": force.station,
         "network": force.network,
         **{"station_x": x, "station_y": y, "station_depth": depth},

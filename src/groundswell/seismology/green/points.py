@@ -10,6 +10,7 @@ import numpy as np
 from groundswell.arrays import Floats, Mask
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_number, read_rows
+from groundswell.grids.geography import Geography
 from groundswell.seismology.case.green import StrainGreenTensorOutput
 from groundswell.seismology.formats.fault_series import read_history
 from groundswell.seismology.formats.srf import read_srf
@@ -36,6 +37,8 @@ class StrainPoints:
         basis: the tensors (xx, yy, zz, xy, xz, yz), (points, components, 6). The contraction of a
             unit tensor xy = yx with the strain is 2 exy.
         lam, mu: Lame parameters of the medium, Pa, (points,).
+        frame: maps longitudes and latitudes to x and y; None if it is unknown.
+        shift: what is added to the depths of a rupture file, m.
     """
 
     positions: Floats
@@ -43,6 +46,8 @@ class StrainPoints:
     basis: Floats
     lam: Floats
     mu: Floats
+    frame: Geography | None = None
+    shift: float = 0.0
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -149,13 +154,17 @@ class PlacedPlanes:
     Args:
         positions: (x, y, depth), m, (n, 3).
         strike, dip: degrees, (n,).
-        azimuth: of the y axis, from which strike is measured clockwise, relative to that direction.
+        azimuth: of the y axis, degrees clockwise from the direction from which strike is measured.
+        frame: see `StrainPoints`.
+        shift: see `StrainPoints`.
     """
 
     positions: Floats
     strike: Floats | None = None
     dip: Floats | None = None
     azimuth: float = 0.0
+    frame: Geography | None = None
+    shift: float = 0.0
 
 
 def read_points(section: StrainGreenTensorOutput, context: SourceContext) -> StrainPoints:
@@ -172,8 +181,9 @@ def read_points(section: StrainGreenTensorOutput, context: SourceContext) -> Str
             f"{_named(positions, mu == 0)} in a fluid, where strain is not recorded; move "
             "them to a solid"
         )
+    where = lam, mu, placed.frame or context.geography, placed.shift
     if section.components == "tensor":
-        return StrainPoints(positions, TENSOR, np.tile(np.eye(6), (count, 1, 1)), lam, mu)
+        return StrainPoints(positions, TENSOR, np.tile(np.eye(6), (count, 1, 1)), *where)
     if placed.strike is None or placed.dip is None:
         raise InputError(
             f'{KEY}.components = "shear" needs the columns strike and dip in {section.file}; add '
@@ -182,7 +192,7 @@ def read_points(section: StrainGreenTensorOutput, context: SourceContext) -> Str
     basis = [
         tensors.double_couple(placed.strike, placed.dip, r, 1.0, placed.azimuth) for r in RAKES
     ]
-    return StrainPoints(positions, SHEAR, np.stack(basis, axis=1), lam, mu)
+    return StrainPoints(positions, SHEAR, np.stack(basis, axis=1), *where)
 
 
 def require_points_inside(points: StrainPoints, extent: tuple[float, float, float]) -> None:
@@ -224,10 +234,10 @@ def _placed(section: StrainGreenTensorOutput, context: SourceContext) -> PlacedP
                 "slips first, or add [grid.geography]"
             )
         placed = place_rupture(section.rupture, read_srf(section.rupture.file), context)
-        content = placed.content
-        return PlacedPlanes(
-            placed.positions, content.strike, content.dip, placed.frame.true_azimuth
-        )
+        content, frame = placed.content, placed.frame
+        shift = float(placed.positions[0, 2] - content.depth[0])
+        planes = content.strike, content.dip, frame.true_azimuth
+        return PlacedPlanes(placed.positions, *planes, frame, shift)
     assert section.file is not None  # one of the three is given
     return read_planes(section.file, context)
 
