@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.errors import InputError, listed
+from groundswell.errors import InputError
 from groundswell.formats.netcdf import read_netcdf
 from groundswell.seismology.green.files import FILE, STRAIN
 from groundswell.seismology.green.points import AXES
@@ -80,7 +80,7 @@ def combine(runs: Sequence[xarray.Dataset]) -> xarray.Dataset:
     if sorted(given) != [*AXES]:
         raise InputError(
             f"station {station} needs one run with a force along each of x, y and z, but has "
-            f"{listed(given)}; give the missing runs, each once"
+            f"{', '.join(given)}; give the missing runs, each once"
         )
     by_axis = [runs[given.index(axis)] for axis in AXES]
     for other in by_axis[1:]:
