@@ -41,11 +41,9 @@ def draw_variations(path: Path) -> Path:
         axes = figure.subplots()
         share = 100 * (1 - np.arange(len(peaks) + 1) / len(peaks))
         for n, (station, values) in enumerate(zip(names, peaks.T, strict=False)):
-            style = {
-                "color": COLOURS[n % len(COLOURS)],
-                "linestyle": ("-", "--", ":", "-.")[n // 3],
-            }
-            axes.step(np.sort(values) / unit, share, where="post", label=station, **style)
+            line, colour = _LINES[n // len(COLOURS)], COLOURS[n % len(COLOURS)]
+            peak = np.append(0.0, np.sort(values)) / unit
+            axes.step(peak, share, line, color=colour, where="post", label=station)
         axes.set_xlabel(f"Peak ground velocity ({unit_name})")
         axes.set_ylabel("Variations that exceed it (%)")
         axes.set_ylim(0, 102)
