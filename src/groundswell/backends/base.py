@@ -172,8 +172,14 @@ class Backend(ABC):
         self.compiling.finish()
 
     @abstractmethod
-    def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> RealTransform:
-        """Fourier transforms of real arrays of this shape, two or three axes; see transforms.py."""
+    def real_transform(
+        self, shape: tuple[int, ...], dtype: DTypeLike, *, axes: int | None = None
+    ) -> RealTransform:
+        """Fourier transforms of real arrays of this shape over the last axes; see transforms.py.
+
+        Args:
+            axes: number of axes, up to three; by default all.
+        """
 
     @abstractmethod
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:

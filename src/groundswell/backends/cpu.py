@@ -202,8 +202,10 @@ class CpuBackend(Backend):
         """The library of the threads; see threads.py."""
         return self.compiling.submit(lambda: self.build(team_source()))
 
-    def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CpuTransform:
-        return CpuTransform(shape, self.cores)
+    def real_transform(
+        self, shape: tuple[int, ...], dtype: DTypeLike, *, axes: int | None = None
+    ) -> CpuTransform:
+        return CpuTransform(shape, self.cores, axes)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return EagerGraph(sequence)

@@ -153,8 +153,10 @@ class CudaBackend(Backend):
         built = self.compiling.submit(lambda: self.build(source))
         return CudaModule(self._cupy, self.compiling, source, built, self._streams)
 
-    def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CudaTransform:
-        return CudaTransform(self._cupy, self._streams, shape, dtype)
+    def real_transform(
+        self, shape: tuple[int, ...], dtype: DTypeLike, *, axes: int | None = None
+    ) -> CudaTransform:
+        return CudaTransform(self._cupy, self._streams, shape, dtype, axes)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         if not in_graph or self._checked:

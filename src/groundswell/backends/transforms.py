@@ -1,7 +1,8 @@
 """Discrete Fourier transforms of real arrays on CPUs (SciPy) and GPUs (cuFFT).
 
-Transforms run over all axes, and none is scaled: the inverse of a transform is the array times its
-number of values. The spectrum has the non-negative wavenumbers of the last axis only.
+Transforms run over all axes or the last ones, and none is scaled: the inverse of a transform is the
+array times the number of values along these axes. The spectrum has the non-negative wavenumbers of
+the last axis only.
 """
 
 from __future__ import annotations
@@ -50,45 +51,56 @@ class CpuTransform:
     Args:
         shape: shape of the real array.
         threads: number of threads.
+        axes: number of its last axes that are transformed; by default all.
     """
 
-    def __init__(self, shape: tuple[int, ...], threads: int) -> None:
+    def __init__(self, shape: tuple[int, ...], threads: int, axes: int | None = None) -> None:
         from scipy import fft
 
-        self._fft, self._shape, self._threads = fft, shape, threads
+        count = axes or len(shape)
+        self._fft, self._threads = fft, threads
+        self._sizes, self._axes = shape[-count:], tuple(range(-count, 0))
 
     def forward(self, values: DeviceArray, spectrum: DeviceArray) -> Launch:
         return _named("forward_transform", self._forward, values, spectrum)
 
     def _forward(self, values: DeviceArray, spectrum: DeviceArray) -> None:
-        spectrum[...] = self._fft.rfftn(values, workers=self._threads)
+        spectrum[...] = self._fft.rfftn(values, axes=self._axes, workers=self._threads)
 
     def inverse(self, spectrum: DeviceArray, values: DeviceArray) -> Launch:
         return _named("inverse_transform", self._inverse, spectrum, values)
 
     def _inverse(self, spectrum: DeviceArray, values: DeviceArray) -> None:
         options = {"norm": "forward", "overwrite_x": True, "workers": self._threads}
-        values[...] = self._fft.irfftn(spectrum, self._shape, **options)
+        values[...] = self._fft.irfftn(spectrum, self._sizes, self._axes, **options)
 
 
 class CudaTransform:
     """Transforms by cuFFT.
 
     Args:
-        shape: shape of the real array, of two or three axes.
+        shape: shape of the real array.
         dtype: its type.
+        axes: number of its last axes that are transformed, up to three; by default all.
     """
 
     def __init__(
-        self, cupy: ModuleType, streams: Streams, shape: tuple[int, ...], dtype: DTypeLike
+        self,
+        cupy: ModuleType,
+        streams: Streams,
+        shape: tuple[int, ...],
+        dtype: DTypeLike,
+        axes: int | None = None,
     ) -> None:
         self._cufft, self._streams = cupy.cuda.cufft, streams
         single = np.dtype(dtype) == np.float32
         forward, inverse = ("R2C", "C2R") if single else ("D2Z", "Z2D")
-        spectrum = spectrum_shape(shape)
+        first = len(shape) - (axes or len(shape))
+        self._batch, sizes = int(np.prod(shape[:first])), shape[first:]
+        spectrum = spectrum_shape(sizes)
         with streams.current:
-            self._forward = self._plan(shape, shape, spectrum, forward)
-            self._inverse = self._plan(shape, spectrum, shape, inverse)
+            self._forward = self._plan(sizes, sizes, spectrum, forward)
+            self._inverse = self._plan(sizes, spectrum, sizes, inverse)
 
     def _plan(
         self, shape: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...], kind: str
@@ -102,7 +114,7 @@ class CudaTransform:
             ostride=1,
             odist=int(np.prod(target)),
             fft_type=getattr(self._cufft, f"CUFFT_{kind}"),
-            batch=1,
+            batch=self._batch,
             order="C",
             last_axis=-1,
             last_size=None,

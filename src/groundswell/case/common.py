@@ -245,9 +245,14 @@ class Case(Section):
         """The path of a file of the case, such as a result."""
         return self._folder / name
 
-    def data_files(self) -> list[Path]:
-        """The existing files that the case names, in the order of its content."""
-        return [path for path in _paths(self.model_dump()) if path.is_file()]
+    def data_files(self, without: tuple[str, ...] = ()) -> list[Path]:
+        """The existing files that the case names, in the order of its content.
+
+        Args:
+            without: top-level sections to leave out.
+        """
+        content = self.model_dump(exclude=set(without))
+        return [path for path in _paths(content) if path.is_file()]
 
     def canonical(self, without: tuple[str, ...] = ()) -> str:
         """The validated content in SI units, as JSON with sorted keys and checksums of arrays.

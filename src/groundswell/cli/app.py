@@ -23,6 +23,7 @@ from groundswell.cli.options import (
     choice,
     flag,
 )
+from groundswell.cli.synthesize import synthesize
 
 app = typer.Typer(
     name="groundswell",
@@ -322,6 +323,9 @@ def report(
     page = write_report(folder, lambda text: text_tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
+
+
+app.command()(synthesize)
 
 
 def _show_step(case: Path, backend: BackendName | None, *, as_json: bool) -> None:

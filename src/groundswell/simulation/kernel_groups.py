@@ -32,6 +32,7 @@ SHARED = {
     "PeerMemory.require_no_timeout": EXCHANGE,
     # kernels of outputs/
     **dict.fromkeys(("record_box", "record_points", "advance_clock"), RECORDING),
+    "record_sums": RECORDING,  # of seismology/green/
 }
 
 

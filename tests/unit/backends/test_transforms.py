@@ -16,21 +16,24 @@ ROUNDING = {"float32": 1e-6, "float64": 1e-15}  # of the largest value, for a fe
 SHAPES = [(8, 6), (7, 5), (4, 6, 10), (5, 3, 7), (13, 1, 11), (2, 1, 2), (16, 27, 25)]
 
 
-def check(backend: Backend, shape: tuple[int, ...], dtype: str, seed: int = 0) -> None:
+def check(
+    backend: Backend, shape: tuple[int, ...], dtype: str, seed: int = 0, axes: int | None = None
+) -> None:
     """Both directions, with poisoned targets."""
     values = np.random.default_rng(seed).standard_normal(shape)
     field = backend.to_device(values.astype(dtype))
     spectrum = backend.to_device(np.full(spectrum_shape(shape), np.nan, spectrum_dtype(dtype)))
     back = backend.to_device(np.full(shape, np.nan, dtype))
-    transform = backend.real_transform(shape, dtype)
+    transform = backend.real_transform(shape, dtype, axes=axes)
     transform.forward(field, spectrum)()
-    exact = np.fft.rfftn(values.astype(dtype).astype(float))
+    last = range(-(axes or len(shape)), 0)
+    exact = np.fft.rfftn(values.astype(dtype).astype(float), axes=[*last])
     found = backend.to_host(spectrum)
     assert found.dtype == spectrum_dtype(dtype)
     assert np.abs(found - exact).max() < 10 * ROUNDING[dtype] * np.abs(exact).max()
     assert np.array_equal(backend.to_host(field), values.astype(dtype))
     transform.inverse(spectrum, back)()
-    wanted = values.size * values
+    wanted = np.prod([shape[axis] for axis in last]) * values
     assert (
         np.abs(backend.to_host(back) - wanted).max() < 10 * ROUNDING[dtype] * np.abs(wanted).max()
     )
@@ -40,6 +43,12 @@ def check(backend: Backend, shape: tuple[int, ...], dtype: str, seed: int = 0) -
 @pytest.mark.parametrize("shape", SHAPES)
 def test_transforms_on_a_cpu_are_those_of_numpy(shape: tuple[int, ...], dtype: str) -> None:
     check(open_backend("cpu"), shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+@pytest.mark.parametrize("axes", [1, 2])
+def test_transforms_of_rows_on_a_cpu_are_those_of_numpy(axes: int, dtype: str) -> None:
+    check(open_backend("cpu"), (5, 3, 14), dtype, axes=axes)
 
 
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=3), st.integers(0, 99))
@@ -55,6 +64,13 @@ def test_transforms_on_a_gpu_are_those_of_numpy(
     gpu: Any, shape: tuple[int, ...], dtype: str
 ) -> None:
     check(gpu, shape, dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ROUNDING)
+@pytest.mark.parametrize("axes", [1, 2])
+def test_transforms_of_rows_on_a_gpu_are_those_of_numpy(gpu: Any, axes: int, dtype: str) -> None:
+    check(gpu, (5, 3, 14), dtype, axes=axes)
 
 
 @pytest.mark.gpu

@@ -9,6 +9,7 @@ from groundswell.case.common import NotEmpty, OutputSection, Section, repeated
 from groundswell.case.problems import Violation
 from groundswell.case.units import Count, Flag, Positive, Time
 
+GREEN = "strain_green_tensor"  # name of the section, the output and the file
 Format = Literal["hdf5", "sac", "mseed"]
 Interval = Annotated[Time, Positive]
 
@@ -56,7 +57,7 @@ class SeismicOutput(OutputSection):
 
     def longer_than(self, duration: float) -> Iterator[Violation]:
         """Intervals in which a run of `duration` s would record nothing."""
-        for name in ("seismograms", "surface", "volumes", "fault_points", "rupture"):
+        for name in ("seismograms", "surface", "volumes", "fault_points", "rupture", GREEN):
             interval = getattr(getattr(self, name, None), "interval", None)
             if interval is not None and interval > duration:
                 yield (name, "interval"), f"must be at most the duration, {duration:g} s"

@@ -238,7 +238,8 @@ Source = Annotated[
 # --- receivers ------------------------------------------------------------------------------------
 
 
-def _code(text: str) -> str:
+def station_code(text: str) -> str:
+    """Check a code of a network or station."""
     if not re.fullmatch(r"[A-Za-z0-9_-]*", text):
         reject([((), "must be letters, digits, - or _")])
     return text
@@ -254,8 +255,8 @@ class Receiver(Position):
     """
 
     kind: Instrument = "seismometer"
-    name: Annotated[str, Field(min_length=1), AfterValidator(_code)]
-    network: Annotated[str, AfterValidator(_code)] = ""
+    name: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
+    network: Annotated[str, AfterValidator(station_code)] = ""
     depth: Length = 0.0
 
     @property

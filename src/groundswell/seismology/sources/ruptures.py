@@ -23,7 +23,7 @@ from groundswell.seismology.sources.rupture_checks import check_rigidity, check_
 
 
 @dataclass(frozen=True, eq=False)
-class _PlacedRupture:
+class PlacedRupture:
     """A rupture in the grid.
 
     Args:
@@ -57,7 +57,7 @@ def srf_entry(section: SrfRupture, context: SourceContext) -> SourceEntry:
     content = read_srf(section.file)
     if np.isnan(content.slip_times).all():
         raise InputError(f"{section.file}: no subfault slips; give a rupture with slip")
-    rupture = _place(section, content, context)
+    rupture = place_rupture(section, content, context)
     name = section.file.name
     warnings = [*check_slip(content, name)]
     warnings += check_rigidity(content, rupture.medium_rigidity, name)
@@ -65,7 +65,12 @@ def srf_entry(section: SrfRupture, context: SourceContext) -> SourceEntry:
     return SourceEntry(section, points, _fault(rupture), tuple(warnings))
 
 
-def _place(section: SrfRupture, content: Srf, context: SourceContext) -> _PlacedRupture:
+def place_rupture(section: SrfRupture, content: Srf, context: SourceContext) -> PlacedRupture:
+    """The subfaults of a file in the grid.
+
+    Raises:
+        InputError: their longitudes and latitudes lie outside the range of the projection.
+    """
     frame, shift = context.geography, 0.0
     if section.place is not None:
         first = int(np.nanargmin(content.slip_times[:, 0]))
@@ -81,10 +86,10 @@ def _place(section: SrfRupture, content: Srf, context: SourceContext) -> _Placed
         raise InputError(f"{section.file}: {error}") from None
     depth = content.depth + shift
     mu = np.asarray(context.rigidity(x, y, depth), dtype=float)
-    return _PlacedRupture(content, frame, np.stack([x, y, depth], axis=1), mu)
+    return PlacedRupture(content, frame, np.stack([x, y, depth], axis=1), mu)
 
 
-def _srf_points(rupture: _PlacedRupture, context: SourceContext) -> Iterator[PointSource]:
+def _srf_points(rupture: PlacedRupture, context: SourceContext) -> Iterator[PointSource]:
     content, moments = rupture.content, _moments_per_slip(rupture, context)
     for point, component in zip(*np.nonzero(content.counts), strict=True):
         yield from _from_rates(
@@ -98,7 +103,7 @@ def _srf_points(rupture: _PlacedRupture, context: SourceContext) -> Iterator[Poi
 
 
 def _moments_per_slip(
-    rupture: _PlacedRupture, context: SourceContext
+    rupture: PlacedRupture, context: SourceContext
 ) -> tuple[Floats, Floats, Floats]:
     """Moment tensors (n, 6) per metre of each of the three components of slip, N m/m."""
     content, mu = rupture.content, rupture.rigidity
@@ -111,7 +116,7 @@ def _moments_per_slip(
     return along, across, tensors.opening(*angles, content.area, lam, mu, azimuth)
 
 
-def _fault(rupture: _PlacedRupture) -> Fault:
+def _fault(rupture: PlacedRupture) -> Fault:
     content = rupture.content
     starts, ends = content.slip_times.T
     slipping = ~np.isnan(starts)

@@ -20,6 +20,7 @@ from groundswell.seismology.case.fault import (
     repeated_names,
 )
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
+from groundswell.seismology.case.green import StrainGreenTensorOutput
 from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
 from groundswell.seismology.case.plasticity import (
     DruckerPragerSection,
@@ -74,6 +75,7 @@ class EarthquakeOutput(SeismicOutput):
         files=(
             *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
             *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
+            "strain_green_tensor.h5",
         ),
     )
 
@@ -81,6 +83,7 @@ class EarthquakeOutput(SeismicOutput):
     volumes: VolumeOutput | None = None
     fault_points: FaultPointsOutput | None = None
     rupture: RuptureOutput | None = None
+    strain_green_tensor: StrainGreenTensorOutput | None = None
 
 
 # --- run ------------------------------------------------------------------------------------------

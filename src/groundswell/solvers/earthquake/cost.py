@@ -38,6 +38,7 @@ from groundswell.solvers.earthquake.plasticity.soil_block import SoilBlock
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.sampling import recorded
 from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.strain_points import strain_bytes
 
 # In an absorbing layer each update reads and writes three memory variables per axis.
 LAYER_WORDS = 6
@@ -103,7 +104,8 @@ def device_bytes(setup: Setup, part: Part) -> int:
     rings = sum(samples.slots * own[name].size for name, samples in recorded(setup).items())
     records = setup.recording(part).device_bytes(setup.case.output.record)
     soil = soil_bytes(setup.soil, part, setup.case) if setup.soil else 0
-    return cells + soil + rings + records + fault_memory(setup, part)
+    strains = strain_bytes(setup.green.points) if setup.green else 0
+    return cells + soil + rings + records + strains + fault_memory(setup, part)
 
 
 def soil_bytes(soil: SoilModel, part: Part, case: EarthquakeCase) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, HostArray, Mask
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
@@ -54,7 +54,6 @@ class FaultRecords:
 
     Attributes:
         series: their time series.
-        launches: kernels that run at the beginning of a step.
         results: what is written of them, and what they have done.
     """
 
@@ -66,7 +65,6 @@ class FaultRecords:
         history = self._history(outputs.rupture) if outputs.rupture else None
         self.results = FaultResults(run, points, history)
         self.series = [each for each in (points, history) if each]
-        self.launches: list[Launch] = [launch for each in self.series for launch in each.launches]
 
     def _point_series(self, section: FaultPointsOutput) -> FaultPointSeries:
         points = nearest_points(section, self._run.faults)

@@ -6,17 +6,14 @@ For each kind, a kernel in the step fills a ring buffer on the device, which is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
-from groundswell.backends import Backend, Cells, Items, Launch, Module
-from groundswell.exchange.communicator import Communicator
+from groundswell.backends import Cells, Items, Launch
 from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
-from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain, recorded_cells, strided
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches, Targets
@@ -41,35 +38,13 @@ from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
 from groundswell.solvers.earthquake.fault_records import fault_records
+from groundswell.solvers.earthquake.green_records import green_records
 from groundswell.solvers.earthquake.plasticity.records import StrainRecords
-from groundswell.solvers.earthquake.rank_faults import RankFaults
+from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import surface_array
-
-
-@dataclass(frozen=True, eq=False)
-class RankFields:
-    """What outputs read in a rank's part of the grid.
-
-    Args:
-        fields: velocities and stresses without ghosts, (nz, ny, nx).
-        compliance: 1 / mu of each cell, with which the surface moves, and classes of cells; see
-            kernels/materials.h.
-        clock: the number of steps made, on the device, (1,).
-        module: the kernels of the solver.
-        faults: slip on the faults.
-    """
-
-    backend: Backend
-    comm: Communicator
-    part: Part
-    fields: Mapping[str, DeviceArray]
-    compliance: tuple[DeviceArray, DeviceArray]
-    clock: DeviceArray
-    module: Module
-    faults: RankFaults
 
 
 class Outputs:
@@ -77,6 +52,7 @@ class Outputs:
 
     Attributes:
         launches: their kernels, independent of each other, for the beginning of a step.
+        green: the strain due to a force, which accumulates in each step.
     """
 
     def __init__(self, setup: Setup, rank: RankFields) -> None:
@@ -94,6 +70,9 @@ class Outputs:
         strain, where = self._regions.get(STRAIN), (rank.backend, rank.comm, rank.part)
         points = self._surface_points
         self._strain = None if strain is None else StrainRecords(strain, points, *where)
+        self.green = green_records(setup, rank)
+        faults = self._faults.series if self._faults else []
+        self._series = [*faults, *([self.green] if self.green else [])]
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
         self._peaks: DeviceArray | None = None
@@ -104,7 +83,7 @@ class Outputs:
             *(self._volumes(output.volumes) if output.volumes else []),
             *self._recorders.launches,
             *self._shaking(),
-            *(self._faults.launches if self._faults else []),
+            *(launch for each in self._series for launch in each.launches),
         ]
 
     @cached_property
@@ -123,7 +102,7 @@ class Outputs:
             name: opened(folder, None if lengths is None else lengths[name])
             for name, opened in self._openers.items()
         }
-        for each in self._faults.series if self._faults else []:
+        for each in self._series:
             own[each.name] = each.open(folder, None if lengths is None else lengths[each.name])
         return own | self._recorders.open(folder, lengths)
 
@@ -136,6 +115,7 @@ class Outputs:
     def state(self) -> dict[str, DistributedArray]:
         """Peaks so far, the velocities they continue from, running statistics, and faults."""
         kept = self._recorders.state() | (self._faults.state() if self._faults else {})
+        kept |= self.green.state() if self.green else {}
         if self._peaks is None:
             return kept
         arrays = {"peaks": self._peaks, "past": self._past}

@@ -12,6 +12,7 @@ from groundswell.grids.cartesian import Part, Triple
 from groundswell.outputs.cartesian import recorded_cells, strided
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.outputs.ring_buffer import ring_slots
+from groundswell.seismology.case.outputs import GREEN
 from groundswell.solvers.earthquake.case import EarthquakeOutput
 from groundswell.solvers.earthquake.interpolation import Stencil
 from groundswell.solvers.earthquake.setup import Setup
@@ -52,10 +53,14 @@ def recorded(setup: Setup, part: Part | None = None) -> dict[str, SectionSamples
     """
     size, output = np.dtype(setup.dtype).itemsize, setup.case.output
     receivers = len(setup.survey.receivers)
-    return {
+    found = {
         name: SectionSamples(shape, fields, setup.sampling_stride(name), size)
         for name, shape, fields in _sections(output, receivers, part or Part.whole(setup.grid))
     }
+    if setup.green:
+        shape = setup.green.points.basis.shape[:2]
+        found[GREEN] = SectionSamples(shape, 1, setup.sampling_stride(GREEN), size)
+    return found
 
 
 def _sections(

@@ -15,9 +15,11 @@ from groundswell.grids.geography import Geography
 from groundswell.outputs.recording import Recording
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.case.boundaries import cells_across
+from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.green.points import GreenSurvey, build_green, require_points_inside
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
 from groundswell.seismology.media.statistics import medium_statistics
@@ -61,6 +63,7 @@ class Setup:
         faults: the faults that break by themselves.
         plasticity: the rock, if it yields.
         soil: soft soil, if it yields.
+        green: the force and the points at which strain is recorded, if it is.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -76,6 +79,7 @@ class Setup:
     faults: tuple[Fault, ...] = ()
     plasticity: Plasticity | None = None
     soil: SoilModel | None = None
+    green: GreenSurvey | None = None
 
     @property
     def grid(self) -> Grid:
@@ -128,6 +132,7 @@ class Setup:
             "seismograms": bool(self.survey.receivers),
             "surface": output.surface is not None,
             "volumes": output.volumes is not None,
+            GREEN: self.green is not None,
         }
         intervals = {
             name: self.sampling_stride(name) * self.dt
@@ -153,16 +158,18 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     ground = read_ground(case, comm)
     stable = stable_steps(ground)
     step = TimeStep.choose(case.time, stable, case.output.seismograms.interval)
+    context = source_context(case, ground, step.dt)
     faults = build_faults(case.fault, ground)
-    survey = read_survey(case, ground, step.dt, faults)
+    survey = read_survey(case, context, faults)
     axis = TimeAxis.of(survey.sources, step.dt, step.stride, case.time.duration)
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
     rock = build_plasticity(case.plasticity, ground, survey.sources, comm)
     yielding = rock, build_soil(case.plasticity, ground, survey.sources, faults)
-    setup = Setup(
-        case, geography, ground, stable, step, survey, axis, absorption, faults, *yielding
-    )
+    is_linear = not (case.fault or case.plasticity)
+    green = build_green(case.output.strain_green_tensor, survey.entries, context, is_linear)
+    more = absorption, faults, *yielding, green
+    setup = Setup(case, geography, ground, stable, step, survey, axis, *more)
     _validate(setup)
     return setup
 
@@ -198,18 +205,9 @@ def stable_steps(ground: Ground) -> StableSteps:
     return StableSteps(limit, f'{waves}; shorten it, or use "auto"', SAFETY)
 
 
-def read_survey(
-    case: EarthquakeCase, ground: Ground, dt: float, faults: Sequence[Fault] = ()
-) -> Survey:
-    """The sources and receivers of a case, and where its faults start to break.
-
-    Args:
-        dt: time step, s.
-
-    Raises:
-        InputError: a source or receiver cannot be used.
-    """
-    context = SourceContext(
+def source_context(case: EarthquakeCase, ground: Ground, dt: float) -> SourceContext:
+    """What sources depend on; `dt` is the time step, s."""
+    return SourceContext(
         case.grid.frame,
         dt,
         case.time.duration,
@@ -218,6 +216,16 @@ def read_survey(
         lame=moduli.at_positions(ground.medium, lambda material: lame(material)[0]),
         density=moduli.at_positions(ground.medium, lambda material: material.rho),
     )
+
+
+def read_survey(
+    case: EarthquakeCase, context: SourceContext, faults: Sequence[Fault] = ()
+) -> Survey:
+    """The sources and receivers of a case, and where its faults start to break.
+
+    Raises:
+        InputError: a source or receiver cannot be used.
+    """
     sources, receivers = build_sources(case.source, context), place_receivers(case)
     start = event_position(case.fault, [fault.estimates for fault in faults])
     return Survey(sources, receivers, start)
@@ -233,6 +241,8 @@ def _validate(setup: Setup) -> None:
     x, y, z = (n * h for n, h in zip(grid.region, grid.spacing, strict=True))
     require_sources_inside(entries, (x, y, z))
     validation.require_shear_in_solids(entries, setup.ground)
+    if setup.green:
+        require_points_inside(setup.green.points, (x, y, z))
     named = {fault.name: fault.points for fault in setup.faults}
     require_recordable(case.output.fault_points, case.output.rupture, named)
     if setup.has_half_memory:

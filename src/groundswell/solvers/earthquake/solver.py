@@ -40,10 +40,11 @@ from groundswell.solvers.earthquake.halo import (
 )
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
-from groundswell.solvers.earthquake.outputs import Outputs, RankFields
+from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.plasticity.build import build_rheology
 from groundswell.solvers.earthquake.plasticity.rank import keeps_peaks
 from groundswell.solvers.earthquake.rank_faults import RankFaults
+from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.sea_floor_launches import SeaFloor
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import inject, injection_tables
@@ -128,7 +129,7 @@ class Earthquake(Reports, ExplicitSolver):
             *self.faults.advance(self._pick(*STRESSES), self.clock),
             *self._forces,
             *self.update_velocities(),
-            *concurrently(self._mirror_velocity(), self._moments),
+            *concurrently([*self._mirror_velocity(), *self._strains], self._moments),
             *self.rheology.advance(self._pick(*VELOCITIES), self.exchanges),
             *self.update_stresses(),
         ]
@@ -217,6 +218,10 @@ class Earthquake(Reports, ExplicitSolver):
         tables = injection_tables(self.setup, self.part, self.layout, forces=False)
         fields = {**self._pick(*STRESSES), "clock": self.clock}
         return inject(self.backend, self.module, "inject_moments", fields, tables)
+
+    @property
+    def _strains(self) -> list[Launch]:
+        return self.outputs.green.accumulate if self.outputs.green else []
 
     def _mirror_velocity(self) -> list[Launch]:
         velocities = self._pick(*VELOCITIES)

@@ -62,7 +62,7 @@ def distribute_sources(
     rows = [
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
-        for component, cell, weight in _contributions(ground, source, forces)
+        for component, cell, weight in contributions(ground, source, forces=forces)
         for i, j, k in _local_cells(part, cell, ground.periodic)
     ]
     rows.sort()
@@ -80,7 +80,8 @@ def distribute_sources(
     )
 
 
-def _contributions(ground: Ground, source: PointSource, forces: bool) -> Iterator[Contribution]:
+def contributions(ground: Ground, source: PointSource, *, forces: bool) -> Iterator[Contribution]:
+    """Yield the force of a source on velocities, or its moment as stresses."""
     if forces:
         if source.force is not None:
             yield from spread_force(ground.interpolation, source.position, source.force)

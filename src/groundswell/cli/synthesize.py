@@ -1,0 +1,110 @@
+"""The command `groundswell synthesize`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundswell.cli.options import BackendName, Precision, backend_option, choice, flag
+
+
+class SlipRate(StrEnum):
+    """The shape of slip rates with a rise time."""
+
+    brune = "brune"
+    cosine = "cosine"
+    triangle = "triangle"
+
+
+class SeismogramFormat(StrEnum):
+    """A format of seismograms."""
+
+    hdf5 = "hdf5"
+    sac = "sac"
+    mseed = "mseed"
+
+
+def synthesize(
+    tensors: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TENSOR...",
+            help="Results folders of runs with forces along x, y and z, and stores of stations.",
+            show_default=False,
+        ),
+    ],
+    rupture: Annotated[
+        Path | None,
+        typer.Option(help="SRF file, rupture.nc of a run, or table of subfaults (CSV)."),
+    ] = None,
+    variations: Annotated[
+        Path | None, typer.Option(help="Table of variations of the rupture (CSV).")
+    ] = None,
+    slip_rate: Annotated[
+        SlipRate,
+        typer.Option(
+            parser=choice(SlipRate),
+            metavar=f"<{'|'.join(SlipRate)}>",
+            help="Shape of slip rates that tables give by a rise time.",
+        ),
+    ] = SlipRate.cosine,
+    output: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("synthetics"),
+    formats: Annotated[
+        list[SeismogramFormat] | None,
+        typer.Option(
+            "--format",
+            parser=choice(SeismogramFormat),
+            metavar=f"<{'|'.join(SeismogramFormat)}>",
+            help="Format of seismograms; may be repeated. [default: hdf5]",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="Largest distance of subfaults from recorded points, m.")
+    ] = 1.0,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Folder in which to write a store for each station instead."),
+    ] = None,
+    half: Annotated[bool, flag("--half", text="Stores have 16 bits a value.")] = False,
+    backend: Annotated[BackendName, backend_option("Backend.")] = BackendName.cpu,
+    precision: Annotated[
+        Precision,
+        typer.Option(
+            parser=choice(Precision),
+            metavar=f"<{'|'.join(Precision)}>",
+            help="Floating-point type of the computation.",
+        ),
+    ] = Precision.single,
+) -> None:
+    """Compute seismograms of ruptures from strain Green tensors.
+
+    A tensor needs three runs with `[output.strain_green_tensor]`, and a force at the station along
+    x, y and z. They yield the seismograms of any rupture on the recorded points, without another
+    run. For example
+
+        groundswell synthesize run_x run_y run_z --rupture rupture.srf
+
+        groundswell synthesize run_x run_y run_z --store stores --half
+
+        groundswell synthesize stores/*.h5 --rupture rupture.srf --variations table.csv
+    """
+    from groundswell.errors import InputError
+    from groundswell.seismology.green import command
+
+    if (rupture is None) == (store is None):
+        raise InputError("give either --rupture or --store")
+    if store is not None:
+        written = command.pack(tensors, store, half=half)
+    else:
+        assert rupture is not None  # one of the two is given
+        from groundswell.backends import open_backend
+
+        given = command.Rupture(rupture, variations, slip_rate.value, tolerance)
+        dtype = "float64" if precision == Precision.double else "float32"
+        chosen = [of.value for of in formats or [SeismogramFormat.hdf5]]
+        device = open_backend(backend.value)
+        written = command.synthesize(tensors, given, output, device, chosen, dtype)
+    typer.echo("\n".join(map(str, written)))

@@ -1,0 +1,42 @@
+"""`[output.strain_green_tensor]`: the strain that a point force at a station causes at points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from groundswell.case.common import DataFile, NotEmpty, Section, exactly_one
+from groundswell.case.problems import Violation
+from groundswell.case.recording import Coordinates
+from groundswell.seismology.case.outputs import Interval
+from groundswell.seismology.case.sources import SrfRupture, station_code
+
+
+class StrainGreenTensorOutput(Section):
+    """Strain at points from a force at a station, from which `groundswell synthesize` computes.
+
+    The points are `positions` (x, y, depth), those of a `file` (a table, or the `rupture.nc` of a
+    run), or the subfaults of a `rupture`. Instead of the tensor, `components = "shear"` records the
+    shear strains of the fault plane along strike and up dip. The interval is rounded to whole time
+    steps; without one, every step is recorded.
+    """
+
+    station: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
+    network: Annotated[str, AfterValidator(station_code)] = ""
+    positions: Annotated[tuple[Coordinates, ...], NotEmpty] | None = None
+    file: DataFile | None = None
+    rupture: SrfRupture | None = None
+    components: Literal["tensor", "shear"] = "tensor"
+    interval: Interval | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one list of points, or planes of mere positions."""
+        yield from exactly_one(self, "positions", "file", "rupture")
+        if self.positions and self.components == "shear":
+            yield (
+                ("components",),
+                'must be "tensor" with positions, which have no fault plane; give a file with '
+                "strike and dip, or a rupture",
+            )

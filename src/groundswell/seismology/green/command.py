@@ -1,0 +1,114 @@
+"""What `groundswell synthesize` does: from stores and a rupture to files of seismograms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundswell.backends import Backend
+from groundswell.errors import InputError
+from groundswell.formats.atomic import exists
+from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.green.outputs import (
+    rupture_attributes,
+    write_seismograms,
+    write_variations,
+)
+from groundswell.seismology.green.slip import TOLERANCE, PointFinder, SlipRows, read_slip
+from groundswell.seismology.green.store import write_store
+from groundswell.seismology.green.synthesis import seismograms, variations
+from groundswell.seismology.green.table import read_variations
+from groundswell.seismology.green.tensor import read_tensors, station_of
+
+if TYPE_CHECKING:
+    import xarray
+
+
+@dataclass(frozen=True)
+class Rupture:
+    """The files of a rupture, and how they are read.
+
+    Args:
+        file: SRF, `rupture.nc` or a table of subfaults.
+        table: of variations; None for the rupture itself.
+        slip_rate: shape of slip rates that tables give by a rise time.
+        tolerance: largest distance of a subfault from a point of the tensors, m.
+    """
+
+    file: Path
+    table: Path | None = None
+    slip_rate: str = "cosine"
+    tolerance: float = TOLERANCE
+
+
+def synthesize(
+    paths: Sequence[str | Path],
+    rupture: Rupture,
+    folder: str | Path,
+    backend: Backend,
+    formats: Sequence[str] = ("hdf5",),
+    dtype: str = "float32",
+) -> list[Path]:
+    """Write the seismograms of a rupture, or of its variations, at the stations of tensors.
+
+    Args:
+        paths: files or results folders, see `read_tensors`.
+        folder: for the results.
+        formats: of seismograms: "hdf5", "sac" and "mseed"; variations have "hdf5" only.
+        dtype: floating-point type of the computation.
+
+    Raises:
+        InputError: an input cannot be used; nothing is written then.
+    """
+    require_formats(formats)
+    if rupture.table and set(formats) != {"hdf5"}:
+        raise InputError("variations are written as hdf5 only; leave out the other formats")
+    tensors = read_tensors(paths)
+    rows = [_rows(tensor, rupture) for tensor in tensors]
+    title = f"{rupture.file.name} at {', '.join(map(station_of, tensors))}"
+    attrs = rupture_attributes(tensors[0], rows[0], title)
+    found = [
+        _velocities(tensor, of, rupture, backend, dtype)
+        for tensor, of in zip(tensors, rows, strict=True)
+    ]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if rupture.table:
+        return write_variations(found, tensors, attrs, Path(folder))
+    return write_seismograms(found, tensors, attrs, formats, Path(folder))
+
+
+def pack(paths: Sequence[str | Path], folder: str | Path, *, half: bool = False) -> list[Path]:
+    """Write a store for each station of runs to a folder, named network.station.h5.
+
+    Args:
+        half: whether to store 16 bits a value.
+
+    Raises:
+        InputError: the runs do not belong together, or a store exists already.
+    """
+    tensors = read_tensors(paths)
+    targets = [Path(folder) / f"{station_of(tensor)}.h5" for tensor in tensors]
+    for target in targets:
+        if exists(target):
+            raise InputError(f"{target} exists already; delete it, or give another folder")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return [write_store(of, to, half=half) for of, to in zip(tensors, targets, strict=True)]
+
+
+def _rows(tensor: xarray.Dataset, rupture: Rupture) -> SlipRows:
+    finder = PointFinder(tensor, rupture.tolerance)
+    try:
+        return SlipRows.of(read_slip(rupture.file, finder, rupture.slip_rate), finder)
+    except InputError as error:
+        raise InputError(f"station {station_of(tensor)}: {error}") from None
+
+
+def _velocities(
+    tensor: xarray.Dataset, rows: SlipRows, rupture: Rupture, backend: Backend, dtype: str
+) -> xarray.DataArray:
+    if rupture.table is None:
+        return seismograms(tensor, rows, backend, dtype)
+    varied = read_variations(rupture.table, rows, rupture.slip_rate)
+    return variations(tensor, rows, varied, backend, dtype)

@@ -1,0 +1,138 @@
+"""Files and pictures of synthetic seismograms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.errors import InputError
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import TIME, Variable, create_netcdf
+from groundswell.seismology.formats.sac_mseed import export_seismograms
+from groundswell.seismology.formats.seismograms import (
+    COMPONENTS,
+    VELOCITY,
+    SeismogramWriter,
+    SeriesOptions,
+    east_north_up,
+    read_seismograms,
+)
+from groundswell.seismology.green.frames import FRAME, read_frame
+from groundswell.seismology.green.slip import SlipRows
+from groundswell.seismology.green.tensor import PLACE, station_of
+from groundswell.seismology.plots.record_section import record_section
+from groundswell.seismology.plots.variations import draw_variations
+from groundswell.seismology.receivers import Station
+from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
+from groundswell.seismology.sources.point_sources import final_moments, total_moments
+
+if TYPE_CHECKING:
+    import xarray
+
+VARIATIONS_FILE = "variations.h5"
+
+
+def stations_of(tensors: Sequence[xarray.Dataset]) -> list[Station]:
+    """The stations of tensors, with longitudes and latitudes if they are known."""
+    return [_station(tensor) for tensor in tensors]
+
+
+def _station(tensor: xarray.Dataset) -> Station:
+    x, y, depth = (float(tensor.attrs[name]) for name in PLACE)
+    longitude = latitude = None
+    if FRAME in tensor.attrs:
+        longitude, latitude = map(float, read_frame(str(tensor.attrs[FRAME])).to_lonlat(x, y))
+    codes = str(tensor.attrs["network"]), str(tensor.attrs["station"])
+    return Station(*codes, (x, y, depth), longitude, latitude)
+
+
+def require_same_times(times: Sequence[np.ndarray], tensors: Sequence[xarray.Dataset]) -> None:
+    """Raise an error if stations have samples at different times.
+
+    Raises:
+        InputError: they have; names the stations.
+    """
+    for of, tensor in zip(times[1:], tensors[1:], strict=True):
+        if of.shape != times[0].shape or not np.allclose(of, times[0], rtol=0, atol=1e-9):
+            raise InputError(
+                f"stations {station_of(tensors[0])} and {station_of(tensor)} have samples at "
+                "different times; synthesize them one at a time, into different folders"
+            )
+
+
+def rupture_attributes(tensor: xarray.Dataset, rows: SlipRows, title: str) -> dict[str, object]:
+    """Attributes of a file of seismograms: the magnitude, the centroid and the epicentre."""
+    sources = list(rows.sources)
+    weights = total_moments(sources)
+    size = float(scalar_moment(final_moments(sources).sum(axis=0)))
+    x, y, depth = np.average(rows.positions, axis=0, weights=weights if weights.any() else None)
+    first = rows.positions[int(np.argmin(rows.onsets))]
+    return {
+        "title": title,
+        "azimuth": float(tensor.attrs["azimuth"]),
+        "magnitude": round(magnitude_from_moment(size), 2) if size > 0 else None,
+        **{"event_x": float(x), "event_y": float(y), "event_depth": float(depth)},
+        **{"epicentre_x": float(first[0]), "epicentre_y": float(first[1])},
+    }
+
+
+def write_seismograms(
+    found: Sequence[xarray.DataArray],
+    tensors: Sequence[xarray.Dataset],
+    attrs: dict[str, object],
+    formats: Sequence[str],
+    folder: Path,
+) -> list[Path]:
+    """Write the seismograms of one rupture as a run does, and draw them.
+
+    Args:
+        found: velocity (component, time) at each station along x, y and down.
+        formats: "hdf5", "sac" and "mseed".
+
+    Raises:
+        InputError: stations have different times, or ObsPy is missing for SAC and miniSEED.
+        RunFailed: the disk is full.
+    """
+    times = [of["time"].values for of in found]
+    require_same_times(times, tensors)
+    interval = float(tensors[0].attrs["interval"])
+    options = SeriesOptions(start=float(times[0][0]), attrs=attrs, dtype=found[0].dtype)
+    path = folder / VELOCITY.file
+    with SeismogramWriter(path, stations_of(tensors), interval, **options) as writer:
+        writer.append(np.stack([of.values for of in found]).transpose(2, 0, 1))
+    others = export_seismograms([read_seismograms(path)], formats, folder)
+    return [path, *others, record_section(folder)]
+
+
+def write_variations(
+    found: Sequence[xarray.DataArray],
+    tensors: Sequence[xarray.Dataset],
+    attrs: dict[str, object],
+    folder: Path,
+) -> list[Path]:
+    """Write velocity (variation, station, component, time) to `variations.h5`, and draw its peaks.
+
+    Raises:
+        InputError: stations have different times.
+        RunFailed: the disk is full.
+    """
+    require_same_times([of["time"].values for of in found], tensors)
+    values = np.stack([of.values for of in found], axis=1)
+    observed = east_north_up(values, float(tensors[0].attrs["azimuth"]), axis=2)
+    names, (count, stations, components, samples) = map(station_of, tensors), observed.shape
+    dims = ("variation", "station", "component", "time")
+    meaning = {"units": VELOCITY.units, "long_name": VELOCITY.long_name}
+    chunks = (max(1, min(count, (1 << 22) // observed[0].nbytes)), stations, components, samples)
+    variables = {
+        "station": Variable(("station",), [*names]),
+        "component": Variable(("component",), COMPONENTS),
+        "time": Variable(("time",), found[0]["time"].values, attrs=TIME.attrs),
+        VELOCITY.name: Variable(dims, observed, chunks=chunks, attrs=meaning),
+    }
+    path, sizes = folder / VARIATIONS_FILE, dict(zip(dims, observed.shape, strict=True))
+    with atomic_write(path, observed.nbytes + (1 << 20)) as part:
+        create_netcdf(part, sizes, variables, {name: v for name, v in attrs.items() if v})
+    return [path, draw_variations(path)]
