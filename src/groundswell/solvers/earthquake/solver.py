@@ -40,10 +40,11 @@ from groundswell.solvers.earthquake.halo import (
 )
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
-from groundswell.solvers.earthquake.outputs import Outputs, RankFields
+from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.plasticity.build import build_rheology
 from groundswell.solvers.earthquake.plasticity.rank import keeps_peaks
 from groundswell.solvers.earthquake.rank_faults import RankFaults
+from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.sea_floor_launches import SeaFloor
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import inject, injection_tables
