@@ -74,6 +74,7 @@ class EarthquakeOutput(SeismicOutput):
         files=(
             *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
             *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
+            *("intensity.nc", "intensity_maps.nc"),
         ),
     )
 

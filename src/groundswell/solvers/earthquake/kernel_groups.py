@@ -26,4 +26,5 @@ KERNEL_GROUPS = {
     **dict.fromkeys(("yield_soil", "yield_edges", "release_soil"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
+    **dict.fromkeys(("advance_oscillators", "sum_motion"), RECORDING),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -33,10 +34,12 @@ from groundswell.seismology.formats.shaking_maps import (
     SurfacePoints,
     SurfaceWriter,
 )
+from groundswell.seismology.recording.intensity import ReceiverIntensity
 from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
 from groundswell.solvers.earthquake.fault_records import fault_records
+from groundswell.solvers.earthquake.intensity_maps import IntensityMaps
 from groundswell.solvers.earthquake.plasticity.records import StrainRecords
 from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.recordable import RECORDABLE
@@ -70,15 +73,18 @@ class Outputs:
         self._strain = None if strain is None else StrainRecords(strain, points, *where)
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
-        wanted = output.shaking_map
-        self.shaking_map = ShakingMap(setup, rank) if wanted else None
+        self.shaking_map = ShakingMap(setup, rank) if output.shaking_map else None
+        wanted = output.intensity
+        self.intensity = IntensityMaps(setup, rank, wanted) if wanted and wanted.maps else None
+        self._maps = [each for each in (self.shaking_map, self.intensity) if each]
+        self._measures = ReceiverIntensity(wanted, rank.backend) if wanted else None
         self._seismograms: Path | None = None  # temporary path, valid until the end of the run
         self.launches: list[Launch] = [
             *self._points(),
             *(self._surface(output.surface) if output.surface else []),
             *(self._volumes(output.volumes) if output.volumes else []),
             *self._recorders.launches,
-            *(self.shaking_map.launches if self.shaking_map else []),
+            *chain(*(each.launches for each in self._maps)),
             *(self._faults.launches if self._faults else []),
         ]
 
@@ -106,33 +112,37 @@ class Outputs:
     def reports(self) -> list[Report]:
         """What faults have done and how much rock has yielded, on rank 0 after `write`."""
         faults = self._faults.results if self._faults else None
-        return [each for each in (faults, self._strain) if each]
+        return [each for each in (faults, self._strain, self._measures) if each]
 
     def state(self) -> dict[str, DistributedArray]:
-        """Peaks so far, the velocities they continue from, running statistics, and faults."""
+        """What maps have accumulated, running statistics, and faults."""
         kept = self._recorders.state() | (self._faults.state() if self._faults else {})
-        return kept | (self.shaking_map.state() if self.shaking_map else {})
+        for each in self._maps:
+            kept |= each.state()
+        return kept
 
     def write(self, folder: Path) -> list[Path]:
         """Write the shaking map, faults, and seismograms in other formats, at the run's end."""
-        maps, records = self._write_maps(folder), self._recorders.write(folder)
+        about = self._surface_points, self._attributes
+        maps = [path for each in self._maps for path in each.write(folder, *about)]
+        records = self._recorders.write(folder)
         faults = self._faults.write(folder) if self._faults else []
         strain = self._strain.write(folder, self._attributes) if self._strain else []
         if not self._comm.first:
             return []
-        return [*maps, *faults, *strain, *self._write_formats(folder), *records]
+        return [*maps, *faults, *strain, *self._write_receivers(folder), *records]
 
-    def _write_formats(self, folder: Path) -> list[Path]:
+    def _write_receivers(self, folder: Path) -> list[Path]:
+        """Write seismograms in other formats, and their intensity measures."""
         formats = self._setup.case.output.seismograms.formats
-        if not self._setup.survey.receivers or set(formats) == {"hdf5"}:
+        wanted = self._measures or set(formats) != {"hdf5"}
+        if not self._setup.survey.receivers or not wanted:
             return []
         assert self._seismograms is not None
-        return export_seismograms([read_seismograms(self._seismograms)], formats, folder)
-
-    def _write_maps(self, folder: Path) -> list[Path]:
-        if self.shaking_map is None:
-            return []
-        return self.shaking_map.write(folder, self._surface_points(), self._attributes)
+        seismograms = read_seismograms(self._seismograms)
+        exported = export_seismograms([seismograms], formats, folder)
+        measures = self._measures.write(folder, seismograms) if self._measures else []
+        return [*exported, *measures]
 
     # --- kernels ----------------------------------------------------------------------------------
 

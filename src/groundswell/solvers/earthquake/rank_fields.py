@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Backend, Module
+from groundswell.backends import Backend, Module, Source
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.rank_faults import RankFaults
@@ -22,6 +22,7 @@ class RankFields:
             kernels/materials.h.
         clock: the number of steps made, on the device, (1,).
         module: the kernels of the solver.
+        source: their source.
         faults: slip on the faults.
     """
 
@@ -32,6 +33,7 @@ class RankFields:
     compliance: tuple[DeviceArray, DeviceArray]
     clock: DeviceArray
     module: Module
+    source: Source
     faults: RankFaults
 
     @property

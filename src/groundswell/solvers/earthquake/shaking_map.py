@@ -8,7 +8,7 @@ from groundswell.arrays import DeviceArray
 from groundswell.backends import Cells, Launch
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.formats.seismograms import Attributes
-from groundswell.seismology.formats.shaking_maps import SurfacePoints, write_shaking_map
+from groundswell.seismology.formats.shaking_maps import Points, write_shaking_map
 from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import surface_array
@@ -42,13 +42,18 @@ class ShakingMap:
     def _of_surface(self, array: DeviceArray) -> DistributedArray:
         return of_surface(self._setup, self._rank, array)
 
-    def write(self, folder: Path, points: SurfacePoints, attrs: Attributes) -> list[Path]:
-        """Write `shaking_map.nc`; all ranks call it, rank 0 writes."""
+    def write(self, folder: Path, points: Points, attrs: Attributes) -> list[Path]:
+        """Write `shaking_map.nc`; all ranks call it, rank 0 writes.
+
+        Args:
+            points: function that returns the centres of the cells at the surface.
+            attrs: attributes of the file.
+        """
         whole = self._of_surface(self.peaks).gather(self._rank.backend, self._rank.comm)
         if whole is None:
             return []
         pgv, pga = whole
-        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
+        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points(), attrs)]
 
 
 def of_surface(setup: Setup, rank: RankFields, array: DeviceArray) -> DistributedArray:
