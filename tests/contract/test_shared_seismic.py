@@ -154,6 +154,7 @@ OUTPUTS: dict[str, Any] = {
     "seismograms": {"interval": 0.006, "formats": ["hdf5", "sac", "mseed"]},
     "surface": {"interval": 0.03, "stride": 2},
     "shaking_map": True,
+    "intensity": {"periods": [0.2], "maps": ["psa", "cav"]},
     "volumes": {"interval": 0.03, "fields": ["vx", "szz"]},
     "record": [],  # see WHERE
     "fault_points": {"point": [{"name": "P", "along_strike": 90, "down_dip": 310}]},
@@ -284,5 +285,6 @@ def test_outputs(solver: str, tmp_path: Path) -> None:
     plane = {"y": ACROSS_FAULT[solver], "x": [200, 1000], "depth": [200, 800]}
     result = run(solver, tmp_path, output=content, fault=[{**FAULT, "plane": plane}])
     assert result.shaking_map["pgv"].max() > 0 and len(result.stream) == 6
+    assert result.intensity_maps["cav"].max() > 0 and (result.intensity["rotd50"] > 0).all()
     assert result.rupture.slip_strike[-1].max() < 0 and result.fault_points.rate_updip[-1] > 0
     assert len(result.records) >= len(places)

@@ -123,7 +123,8 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
         count = sum(n % 3 != instrument for n in range(len(RECEIVERS)))
         series = np.frombuffer(values[name], dtype).reshape(count, -1)
         assert np.isfinite(series).all() and (np.abs(series).max(axis=1) > 0).all()
-    for name in ("shaking_map.nc:pgv", "shaking_map.nc:pga", "surface.nc:velocity"):
+    maps = ("shaking_map.nc:pgv", "shaking_map.nc:pga", "intensity_maps.nc:rotd50")
+    for name in (*maps, "surface.nc:velocity"):
         assert np.abs(np.frombuffer(values[name], dtype)).max() > 0
     if "fault" in VARIANTS[variant]:
         rates = np.frombuffer(values["fault.nc:peak_rate"])

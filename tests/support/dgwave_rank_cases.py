@@ -49,6 +49,12 @@ MEDIA = {
 }
 
 
+INTENSITY = {
+    **{"periods": [0.2, 1.0], "angles": 5, "interval": 0.008},
+    "maps": ["psa", "rotd50", "arias", "cav"],
+}
+
+
 def at(place: tuple[float, float, float]) -> dict[str, float]:
     return dict(zip(("x", "y", "depth"), place, strict=True))
 
@@ -87,6 +93,7 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
             "record": records("p" if medium == "water" else "szz"),
             "final_fields": True,
             "shaking_map": True,
+            "intensity": INTENSITY,
             "surface": {"interval": 0.02, "stride": 2},
             "volumes": {"interval": 0.08},
         },

@@ -54,6 +54,10 @@ YIELDING = {
     "stress": {"ratio": 0.95},
     "fluid_pressure": "hydrostatic",
 }
+INTENSITY = {
+    **{"periods": [0.4, 1.0], "angles": 5, "interval": 0.02},
+    "maps": ["psa", "rotd50", "arias", "cav"],
+}
 INTERIOR_RECEIVER = (1800, 1300, 300)
 
 
@@ -98,6 +102,7 @@ class Variant:
                 "surface": {"interval": 0.05, "stride": 2},
                 "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz", *strain]},
                 "shaking_map": True,
+                "intensity": INTENSITY,
             },
             "run": {"precision": self.precision, **storage, **run},
         }

@@ -114,10 +114,23 @@ class SeismicCase(Case):
         return receivers
 
     def violations(self) -> Iterator[Violation]:
-        """A medium with quality factors in a case without `attenuation.model`."""
+        """A medium with Q in a case without `attenuation.model`, and intensity of nothing."""
         if "attenuation" not in self.model_fields_set and self.medium.has_q:
             models = '"constant", "power-law" or, to ignore them, "none"'
             yield (
                 ("attenuation", "model"),
                 f"is required since the medium has qp and qs: {models}",
             )
+        wanted = getattr(self.output, "intensity", None)
+        if wanted and not wanted.maps and not self._has_velocities:
+            yield (
+                ("output", "intensity"),
+                "has nothing to measure; add a [[receiver]] that records velocity, or maps",
+            )
+
+    @property
+    def _has_velocities(self) -> bool:
+        """Whether receivers may record velocity."""
+        return self.receivers is not None or any(
+            receiver.kind != "hydrophone" for receiver in self.receiver
+        )

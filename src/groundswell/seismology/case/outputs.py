@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from groundswell.case.common import NotEmpty, OutputSection, Section, repeated
 from groundswell.case.problems import Violation
 from groundswell.case.units import Count, Flag, Positive, Time
+from groundswell.seismology.case.intensity import IntensityOutput
 
 GREEN = "strain_green_tensor"  # name of the section, the output and the file
 Format = Literal["hdf5", "sac", "mseed"]
@@ -39,10 +40,11 @@ class SurfaceOutput(Section):
 
 
 class SeismicOutput(OutputSection):
-    """`[output]`: seismograms, the motion of the surface, and films of what is recorded."""
+    """`[output]`: seismograms, the motion of the surface, intensity measures, and films."""
 
     seismograms: SeismogramOutput = SeismogramOutput()
     surface: SurfaceOutput | None = None
+    intensity: IntensityOutput | None = None
     film: Flag = False
 
     def violations(self) -> Iterator[Violation]:

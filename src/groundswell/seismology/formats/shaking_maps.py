@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,9 @@ class SurfacePoints:
     def attrs(self) -> dict[str, str]:
         """The CF attribute of a variable that names its longitude and latitude."""
         return {} if self.longitude is None else {"coordinates": "longitude latitude"}
+
+
+Points = Callable[[], SurfacePoints]  # finds them when a file needs them
 
 
 def _axis_attributes(name: str) -> dict[str, str]:

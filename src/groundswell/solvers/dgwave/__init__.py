@@ -34,6 +34,7 @@ info = SolverInfo(
         for name in (
             *("seismograms", "pressure", "stream", "shaking_map", "fields", "records"),
             *("fault", "fault_points", "rupture", "plastic_strain"),
+            *("intensity", "intensity_maps"),
         )
     },
 )

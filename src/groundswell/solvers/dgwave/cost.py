@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.formats.fault_maps import COORDINATES, FIELDS
 from groundswell.seismology.formats.seismograms import QUANTITIES
+from groundswell.seismology.intensity.maps import map_file_bytes
 from groundswell.seismology.receivers import that_record
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.dgwave.boundaries.absorption import Absorption
@@ -16,6 +17,7 @@ from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.memory import device_memory, large_series, nodal_tables
 from groundswell.solvers.dgwave.plasticity.model import YieldingRock
+from groundswell.solvers.dgwave.recording.lattice import surface_axes
 from groundswell.solvers.dgwave.recording.volumes import WORD, final_field_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.recording import ElementDomain
@@ -77,7 +79,12 @@ def _files(setup: Setup) -> int:
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     records = whole.file_bytes(setup.case.output.record, setup.steps)
     faults = setup.faults.points * (len(COORDINATES) + len(FIELDS)) * WORD if setup.faults else 0
-    return seismograms + series + fields * setup.case.output.final_fields + records + faults
+    x, y = surface_axes(setup.geometry)
+    maps = map_file_bytes(
+        setup.case.output.intensity, x.size * y.size, np.dtype(setup.dtype).itemsize
+    )
+    fields *= setup.case.output.final_fields
+    return seismograms + series + fields + records + faults + maps
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

@@ -19,5 +19,6 @@ KERNEL_GROUPS = {
     "yield_rock": YIELDING,
     "record_peaks": RECORDING,
     "record_velocity": RECORDING,
+    **dict.fromkeys(("advance_oscillators", "sum_motion"), RECORDING),
     "count_step": OTHER,
 }

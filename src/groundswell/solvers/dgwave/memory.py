@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.outputs.ring_buffer import ring_bytes
+from groundswell.seismology.intensity.maps import map_bytes
 from groundswell.seismology.recording.fault_series import series_sizes
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import Equations
@@ -104,6 +105,9 @@ def _output_bytes(setup: Setup) -> int:
     found = sum(ring_bytes(sample, every) for every, sample in large_series(setup))
     if has_shaking_map(setup):
         found += _points(geometry, 1) * (2 * PEAKS * itemsize + point)
+    if maps := setup.case.output.intensity:
+        found += map_bytes(maps, _points(geometry, 1), itemsize)
+        found += _points(geometry, 1) * point * bool(maps.maps)
     if surface := setup.case.output.surface:
         found += _points(geometry, surface.stride) * point
     return found

@@ -12,12 +12,14 @@ from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
-from groundswell.seismology.formats.seismograms import QUANTITIES
+from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.recording.fault_series import FaultPointSeries, SlipHistory
+from groundswell.seismology.recording.intensity import ReceiverIntensity
 from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
+from groundswell.solvers.dgwave.recording.intensity import IntensityMaps
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.plasticity import StrainRecords
 from groundswell.solvers.dgwave.recording.rank import RankFields
@@ -63,11 +65,14 @@ class Outputs:
         if output.volumes:
             self._series.append(Volumes(rank, record, output.volumes))
         self._map = ShakingMap(rank) if has_shaking_map(setup) else None
+        wanted = output.intensity
+        self.intensity = IntensityMaps(rank, wanted) if wanted and wanted.maps else None
+        self._measures = ReceiverIntensity(wanted, rank.backend) if wanted else None
         self._faults, self._strain = _fault_records(rank), _strain_records(rank)
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._faults.launches if self._faults else []),
-            *(self._map.launches if self._map else []),
+            *chain(*(each.launches for each in self._maps)),
             *self._recorders.launches,
         ]
         self.at_end: list[Launch] = self._faults.at_end if self._faults else []
@@ -82,24 +87,37 @@ class Outputs:
         return own | self._recorders.open(folder, lengths)
 
     def state(self) -> dict[str, DistributedArray]:
-        """Peaks and running statistics, for checkpoints."""
-        kept = self._recorders.state() | (self._map.state() if self._map else {})
-        return kept | (self._faults.state() if self._faults else {})
+        """What maps have accumulated, running statistics, and faults, for checkpoints."""
+        kept = self._recorders.state()
+        for each in (*self._maps, self._faults):
+            kept |= each.state() if each else {}
+        return kept
 
     @property
     def reports(self) -> list[Report]:
         """What faults have done and how much rock has yielded, on rank 0 after `write`."""
         faults = self._faults.results if self._faults else None
-        return [each for each in (faults, self._strain) if each]
+        return [each for each in (faults, self._strain, self._measures) if each]
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""
-        shaking = self._map.write(folder) if self._map else []
+        maps = [path for each in self._maps for path in each.write(folder)]
         records, fields = self._recorders.write(folder), self._final_fields(folder)
         faults = self._faults.write(folder) if self._faults else []
         strain = self._strain.write(folder) if self._strain else []
-        whole = [*shaking, *faults, *strain, *records, *fields]
-        return [*whole, *self._formats(folder)] if self._comm.first else []
+        whole = [*maps, *faults, *strain, *records, *fields]
+        return [*whole, *self._receivers(folder)] if self._comm.first else []
+
+    @property
+    def _maps(self) -> list[ShakingMap | IntensityMaps]:
+        return [each for each in (self._map, self.intensity) if each]
+
+    def _receivers(self, folder: Path) -> list[Path]:
+        """Write seismograms in other formats and their intensity measures, on rank 0."""
+        velocity = self.seismograms.get(VELOCITY.name)
+        wanted = self._measures if velocity else None
+        measures = wanted.write(folder, velocity.read()) if velocity and wanted else []
+        return [*self._formats(folder), *measures]
 
     def _formats(self, folder: Path) -> list[Path]:
         """Write the seismograms in formats other than HDF5, on rank 0."""

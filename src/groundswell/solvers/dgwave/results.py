@@ -14,6 +14,8 @@ from groundswell.seismology.formats.fault_series import (
     read_history,
     read_points,
 )
+from groundswell.seismology.formats.intensity import MAPS, read_intensity, read_intensity_maps
+from groundswell.seismology.formats.intensity import NAME as INTENSITY
 from groundswell.seismology.formats.plastic_strain import NAME as STRAIN_MAP
 from groundswell.seismology.formats.plastic_strain import read_plastic_strain
 from groundswell.seismology.formats.sac_mseed import to_obspy
@@ -62,6 +64,14 @@ shaking_map = FileReader(
     "shaking_map.nc", read_shaking_map, "run the case with output.shaking_map = true"
 )
 
+# Intensity measures at the receivers: xarray.Dataset (station, component, period).
+intensity = FileReader(
+    INTENSITY, read_intensity, "run the case with receivers and output.intensity"
+)
+
+# Maps of intensity measures: xarray.Dataset (period, component, y, x).
+intensity_maps = FileReader(MAPS, read_intensity_maps, "run the case with maps in output.intensity")
+
 # Slip, rupture time and stresses at the points of faults: xarray.Dataset (point).
 fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
 
@@ -90,6 +100,7 @@ records = RecordReader(
         each.file
         for each in (
             *(seismograms, _pressure, shaking_map, plastic_strain),
+            *(intensity, intensity_maps),
             *(fault, fault_points, rupture, fields),
         )
     }

@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Grid, Layout, Part
+from groundswell.seismology.intensity.maps import map_bytes, map_file_bytes
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.material_classes import ClassSavings
 from groundswell.simulation.solver import Cost, DecompositionSummary
@@ -105,7 +106,15 @@ def device_bytes(setup: Setup, part: Part) -> int:
     records = setup.recording(part).device_bytes(setup.case.output.record)
     soil = soil_bytes(setup.soil, part, setup.case) if setup.soil else 0
     strains = strain_bytes(setup.green.points) if setup.green else 0
-    return cells + soil + rings + records + strains + fault_memory(setup, part)
+    maps = map_bytes(setup.case.output.intensity, _surface_points(part), layout.itemsize)
+    recording = rings + records + strains + maps
+    return cells + soil + recording + fault_memory(setup, part)
+
+
+def _surface_points(part: Part) -> int:
+    """Number of points of the maps of a part of the grid."""
+    has_top = part.region_start[2] == 0 and all(part.region)
+    return part.region[0] * part.region[1] * has_top
 
 
 def soil_bytes(soil: SoilModel, part: Part, case: EarthquakeCase) -> int:
@@ -127,7 +136,10 @@ def _output_bytes(setup: Setup) -> int:
     """Size of all samples that the run writes, bytes."""
     records = setup.recording(Part.whole(setup.grid))
     samples = sum(ceil(setup.steps / s.every) * s.size for s in recorded(setup).values())
-    whole = samples + records.file_bytes(setup.case.output.record, setup.steps)
+    output = setup.case.output
+    whole = samples + records.file_bytes(output.record, setup.steps)
+    points = _surface_points(Part.whole(setup.grid))
+    whole += map_file_bytes(output.intensity, points, np.dtype(setup.dtype).itemsize)
     return whole + fault_files(setup) * bool(setup.faults)
 
 

@@ -132,7 +132,8 @@ def _rows_across(
     top = ground.grid.before[2]
     across = any(n > 1 for n in decomposition.processes[1:]) or ground.periodic
     deep = any(top - 1 < edge < top + 3 for edge in decomposition.edges[0][1:-1])
-    if (output.surface or output.shaking_map) and (across or deep):
+    maps = output.shaking_map or (output.intensity and output.intensity.maps)
+    if (output.surface or maps) and (across or deep):
         yield top - 1, top + 3
     for receiver in receivers:
         for stencil in ground.interpolation.velocity_stencils(receiver.position):

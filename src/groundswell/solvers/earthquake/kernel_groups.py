@@ -27,4 +27,5 @@ KERNEL_GROUPS = {
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
     "accumulate_strain": RECORDING,
+    **dict.fromkeys(("advance_oscillators", "sum_motion"), RECORDING),
 }

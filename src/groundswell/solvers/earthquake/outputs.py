@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
-from groundswell.backends import Cells, Items, Launch
+from groundswell.backends import Items, Launch
 from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.outputs.cartesian import CartesianDomain, recorded_cells, strided
 from groundswell.outputs.distributed_array import DistributedArray
@@ -32,19 +33,20 @@ from groundswell.seismology.formats.seismograms import (
 from groundswell.seismology.formats.shaking_maps import (
     SurfacePoints,
     SurfaceWriter,
-    write_shaking_map,
 )
+from groundswell.seismology.recording.intensity import ReceiverIntensity
 from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.case import VolumeOutput
 from groundswell.solvers.earthquake.fault_records import fault_records
 from groundswell.solvers.earthquake.green_records import green_records
+from groundswell.solvers.earthquake.intensity_maps import IntensityMaps
 from groundswell.solvers.earthquake.plasticity.records import StrainRecords
 from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.state import surface_array
+from groundswell.solvers.earthquake.shaking_map import ShakingMap
 
 
 class Outputs:
@@ -57,6 +59,7 @@ class Outputs:
 
     def __init__(self, setup: Setup, rank: RankFields) -> None:
         self._setup, self._backend, output = setup, rank.backend, setup.case.output
+        self._rank = rank
         self._module, self._clock = rank.module, rank.clock
         self._part, self._comm = rank.part, rank.comm
         self._fields, self._compliance = rank.fields, rank.compliance
@@ -75,15 +78,19 @@ class Outputs:
         self._series = [*faults, *([self.green] if self.green else [])]
         self._rings: dict[str, Ring] = {}
         self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
-        self._peaks: DeviceArray | None = None
+        self.shaking_map = ShakingMap(setup, rank) if output.shaking_map else None
+        wanted = output.intensity
+        self.intensity = IntensityMaps(setup, rank, wanted) if wanted and wanted.maps else None
+        self._maps = [each for each in (self.shaking_map, self.intensity) if each]
+        self._measures = ReceiverIntensity(wanted, rank.backend) if wanted else None
         self._seismograms: Path | None = None  # temporary path, valid until the end of the run
         self.launches: list[Launch] = [
             *self._points(),
             *(self._surface(output.surface) if output.surface else []),
             *(self._volumes(output.volumes) if output.volumes else []),
             *self._recorders.launches,
-            *self._shaking(),
-            *(launch for each in self._series for launch in each.launches),
+            *chain(*(each.launches for each in self._maps)),
+            *chain(*(each.launches for each in self._series)),
         ]
 
     @cached_property
@@ -110,53 +117,37 @@ class Outputs:
     def reports(self) -> list[Report]:
         """What faults have done and how much rock has yielded, on rank 0 after `write`."""
         faults = self._faults.results if self._faults else None
-        return [each for each in (faults, self._strain) if each]
+        return [each for each in (faults, self._strain, self._measures) if each]
 
     def state(self) -> dict[str, DistributedArray]:
-        """Peaks so far, the velocities they continue from, running statistics, and faults."""
+        """What maps have accumulated, running statistics, and faults."""
         kept = self._recorders.state() | (self._faults.state() if self._faults else {})
-        kept |= self.green.state() if self.green else {}
-        if self._peaks is None:
-            return kept
-        arrays = {"peaks": self._peaks, "past": self._past}
-        peaks = {name: self._of_surface(array) for name, array in arrays.items()}
-        return peaks | kept
+        for each in (*self._maps, *([self.green] if self.green else [])):
+            kept |= each.state()
+        return kept
 
     def write(self, folder: Path) -> list[Path]:
         """Write the shaking map, faults, and seismograms in other formats, at the run's end."""
-        peaks, records = self._gather_peaks(), self._recorders.write(folder)
+        about = self._surface_points, self._attributes
+        maps = [path for each in self._maps for path in each.write(folder, *about)]
+        records = self._recorders.write(folder)
         faults = self._faults.write(folder) if self._faults else []
         strain = self._strain.write(folder, self._attributes) if self._strain else []
         if not self._comm.first:
             return []
-        maps = [*self._write_map(folder, peaks), *faults, *strain]
-        return [*maps, *self._write_formats(folder), *records]
+        return [*maps, *faults, *strain, *self._write_receivers(folder), *records]
 
-    def _write_formats(self, folder: Path) -> list[Path]:
+    def _write_receivers(self, folder: Path) -> list[Path]:
+        """Write seismograms in other formats, and their intensity measures."""
         formats = self._setup.case.output.seismograms.formats
-        if not self._setup.survey.receivers or set(formats) == {"hdf5"}:
+        wanted = self._measures or set(formats) != {"hdf5"}
+        if not self._setup.survey.receivers or not wanted:
             return []
         assert self._seismograms is not None
-        return export_seismograms([read_seismograms(self._seismograms)], formats, folder)
-
-    def _gather_peaks(self) -> HostArray | None:
-        """PGV and PGA over the whole region at rank 0, (2, ny, nx)."""
-        if not self._setup.case.output.shaking_map:
-            return None
-        nowhere = self._backend.zeros((2, 0, 0), self._setup.dtype)
-        own = nowhere if self._peaks is None else self._peaks
-        return self._of_surface(own).gather(self._backend, self._comm)
-
-    def _of_surface(self, array: DeviceArray) -> DistributedArray:
-        """This rank's values (2, ny, nx) at the surface of the region."""
-        nx, ny, _ = self._setup.grid.region
-        return surface_array(array, (2, ny, nx), self._part.region_start[1::-1])
-
-    def _write_map(self, folder: Path, peaks: HostArray | None) -> list[Path]:
-        if peaks is None:
-            return []
-        (pgv, pga), points = peaks, self._surface_points()
-        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, self._attributes)]
+        seismograms = read_seismograms(self._seismograms)
+        exported = export_seismograms([seismograms], formats, folder)
+        measures = self._measures.write(folder, seismograms) if self._measures else []
+        return [*exported, *measures]
 
     # --- kernels ----------------------------------------------------------------------------------
 
@@ -164,11 +155,6 @@ class Outputs:
         of = recorded(self._setup)[name]
         self._rings[name] = Ring(self._backend, shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
-
-    @property
-    def _has_top(self) -> bool:
-        """Whether this part has the region's uppermost cells."""
-        return self._part.region_start[2] == 0 and all(self._part.region)
 
     @cached_property
     def _own_receivers(self) -> list[int]:
@@ -207,7 +193,7 @@ class Outputs:
     def _surface(self, section: SurfaceOutput) -> list[Launch]:
         self._openers["surface"] = partial(self._surface_output, section.stride)
         cells = recorded_cells(self._part, strided(self._setup.grid.region, section.stride))
-        nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
+        nx, ny, _ = cells.count if self._rank.has_top else (0, 0, 0)
         ring = self._ring("surface", (3, ny, nx))
         if not nx * ny:
             return []
@@ -224,17 +210,6 @@ class Outputs:
         ring = self._ring("volumes", (len(section.fields), *box.count))
         arrays = [self._regions[name] for name in section.fields]
         return self._record.record(arrays, box, Targets(0, ring.every, ring))
-
-    def _shaking(self) -> list[Launch]:
-        if not (self._setup.case.output.shaking_map and self._has_top):
-            return []
-        nx, ny, _ = self._part.region
-        self._peaks, self._past = (
-            self._backend.zeros((2, ny, nx), self._setup.dtype) for _ in range(2)
-        )
-        horizontal = self._velocities[:2]
-        arguments = (self._peaks, self._past, *horizontal, *self._compliance)
-        return [self._module.launch("record_peaks", Cells(nx, ny, 1), *arguments)]
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -266,7 +241,7 @@ class Outputs:
         if self._comm.first:
             writer = SurfaceWriter(path, points, setup.sampling["surface"], **options)
         cells = recorded_cells(self._part, strided(setup.grid.region, stride))
-        across = cells.place[1:] if self._has_top else (slice(0), slice(0))
+        across = cells.place[1:] if self._rank.has_top else (slice(0), slice(0))
 
         def write(block: HostArray, _: range) -> None:
             assert writer is not None  # rank 0 writes

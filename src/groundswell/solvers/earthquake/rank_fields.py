@@ -1,4 +1,4 @@
-"""What outputs read in a rank's part of the grid."""
+"""What recorders read in a rank's part of the grid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Backend, Module
+from groundswell.backends import Backend, Module, Source
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.rank_faults import RankFaults
@@ -22,6 +22,7 @@ class RankFields:
             kernels/materials.h.
         clock: the number of steps made, on the device, (1,).
         module: the kernels of the solver.
+        source: their source.
         faults: slip on the faults.
     """
 
@@ -32,4 +33,10 @@ class RankFields:
     compliance: tuple[DeviceArray, DeviceArray]
     clock: DeviceArray
     module: Module
+    source: Source
     faults: RankFaults
+
+    @property
+    def has_top(self) -> bool:
+        """Whether this part has the region's uppermost cells."""
+        return self.part.region_start[2] == 0 and all(self.part.region)

@@ -13,6 +13,8 @@ from groundswell.seismology.formats.fault_series import (
     read_history,
     read_points,
 )
+from groundswell.seismology.formats.intensity import MAPS, read_intensity, read_intensity_maps
+from groundswell.seismology.formats.intensity import NAME as INTENSITY
 from groundswell.seismology.formats.plastic_strain import NAME as STRAIN_MAP
 from groundswell.seismology.formats.plastic_strain import read_plastic_strain
 from groundswell.seismology.formats.sac_mseed import to_obspy
@@ -33,6 +35,14 @@ seismograms = FileReader("seismograms.h5", read_seismograms)
 # Peak ground velocity and acceleration: xarray.Dataset (y, x).
 shaking_map = FileReader("shaking_map.nc", read_shaking_map)
 
+# Intensity measures at the receivers: xarray.Dataset (station, component, period).
+intensity = FileReader(
+    INTENSITY, read_intensity, "run the case with receivers and output.intensity"
+)
+
+# Maps of intensity measures: xarray.Dataset (period, component, y, x).
+intensity_maps = FileReader(MAPS, read_intensity_maps, "run the case with maps in output.intensity")
+
 # Slip, rupture time and stresses at the centres of faults' cells: xarray.Dataset (point).
 fault = FileReader(NAME, read_fault_map, "run the case with a [[fault]]")
 
@@ -51,7 +61,7 @@ records = RecordReader(
     RECORDABLE,
     {
         *(each.file for each in (seismograms, shaking_map, fault, fault_points, rupture)),
-        *(plastic_strain.file, "surface.nc"),
+        *(plastic_strain.file, intensity.file, intensity_maps.file, "surface.nc"),
     },
     "run the case with output.volumes (snapshots) or output.record (points, planes, boxes, final "
     "fields)",

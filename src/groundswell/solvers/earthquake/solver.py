@@ -91,7 +91,8 @@ class Earthquake(Reports, ExplicitSolver):
         self.materials.load()
         self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, self.part)
         about = (setup, self.part, self.layout, self.materials, self.layers)
-        self.module = backend.compile(step_source(*about, peaks=keeps_peaks(setup, backend)))
+        source = step_source(*about, peaks=keeps_peaks(setup, backend))
+        self.module = backend.compile(source)
         self.sea_floor = SeaFloor(setup, backend, self.part, self.module)
         self.rheology = build_rheology(setup, backend, self.part, self.materials)
         self.fields |= self.rheology.fields
@@ -101,7 +102,7 @@ class Earthquake(Reports, ExplicitSolver):
         soft = compliance["compliance"], compliance["classes"]
         grid = RankGrid(self.part, setup.dtype, setup.dt, setup.time_axis.start)
         self.faults = RankFaults(backend, self.comm, setup.faults, self.decomposition, grid)
-        own = RankFields(*where, fields, soft, self.clock, self.module, self.faults)
+        own = RankFields(*where, fields, soft, self.clock, self.module, source, self.faults)
         self.outputs = Outputs(setup, own)
         self.set_exchange(self.first_choice())
         positions = positions_in(self.part, ("x", "y", "depth"))

@@ -35,15 +35,20 @@ def surface_source(dtype: str) -> Source:
     return Source(KERNELS / "surface.h", precision(dtype))
 
 
-def _points(rank: RankFields, lattice: Lattice) -> tuple[DeviceArray | int, ...]:
-    """Kernel arguments: the points of a lattice, see kernels/surface.h."""
+def point_arguments(rank: RankFields, lattice: Lattice) -> dict[str, DeviceArray | int]:
+    """Kernel arguments by name: the points of a lattice, see kernels/surface.h."""
     setup, field, at = rank.setup, rank.propagation.fields[VELOCITIES[0]], lattice.located
     starts = at.elements * (field.strides[0] // field.itemsize)
     nodes = face_nodes(setup.degree)
     weights = at.weights(setup.degree).astype(setup.dtype)
-    indices: list[HostArray] = [starts.astype(np.int64), at.faces.astype(np.int32)]
-    tables = [*indices, nodes.astype(np.int32), weights]
-    return (*map(rank.backend.to_device, tables), nodes.shape[1], len(starts))
+    tables: dict[str, HostArray] = {
+        "starts": starts.astype(np.int64),
+        "faces": at.faces.astype(np.int32),
+        "nodes": nodes.astype(np.int32),
+        "weights": weights,
+    }
+    found = {name: rank.backend.to_device(table) for name, table in tables.items()}
+    return {**found, "taps": nodes.shape[1], "points": len(starts)}
 
 
 class ShakingMap:
@@ -61,12 +66,13 @@ class ShakingMap:
         self.launches = self._launch(rank) if len(self._lattice.mine) else []
 
     def _launch(self, rank: RankFields) -> list[Launch]:
-        points = _points(rank, self._lattice)
-        velocities = [rank.propagation.fields[name] for name in VELOCITIES[:2]]
-        step = self._backend.to_device(np.array([self._setup.dt]))
+        points = point_arguments(rank, self._lattice)
+        arguments = {name: rank.propagation.fields[name] for name in VELOCITIES[:2]}
+        arguments |= {"peaks": self._peaks, "past": self._past}
+        arguments["step"] = self._backend.to_device(np.array([self._setup.dt]))
         module = self._backend.compile(surface_source(self._setup.dtype))
-        arguments = (self._peaks, self._past, *velocities, step, *points)
-        return [module.launch("record_peaks", Items(len(self._lattice.mine)), *arguments)]
+        extent = Items(len(self._lattice.mine))
+        return [module.launch("record_peaks", extent, **arguments, **points)]
 
     def state(self) -> dict[str, DistributedArray]:
         """The peaks so far, and the last velocities, for checkpoints."""
@@ -117,11 +123,13 @@ class SurfaceSeries:
 
     def _launch(self, rank: RankFields) -> list[Launch]:
         ring, clock = self._ring, rank.propagation.clock
-        velocities = [rank.propagation.fields[name] for name in VELOCITIES]
+        velocities = {name: rank.propagation.fields[name] for name in VELOCITIES}
         module = rank.backend.compile(surface_source(self._setup.dtype))
-        points = _points(rank, self._lattice)
-        arguments = (ring.buffer, clock, ring.every, ring.slots, *velocities, *points)
-        return [module.launch("record_velocity", Items(len(self._lattice.mine)), *arguments)]
+        points = point_arguments(rank, self._lattice)
+        series = {"ring": ring.buffer, "clock": clock}
+        when = {"every": ring.every, "slots": ring.slots}
+        extent = Items(len(self._lattice.mine))
+        return [module.launch("record_velocity", extent, **series, **when, **velocities, **points)]
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `surface.nc`; `length` is the number of samples to keep when a run resumes."""

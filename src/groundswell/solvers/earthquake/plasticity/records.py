@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
 from groundswell.seismology.formats.plastic_strain import NAME, write_plastic_strain
-from groundswell.seismology.formats.shaking_maps import SurfacePoints
+from groundswell.seismology.formats.shaking_maps import Points
 from groundswell.seismology.plasticity.findings import yield_findings
 from groundswell.solvers.earthquake.state import surface_array
 
@@ -32,7 +32,7 @@ class StrainRecords:
     def __init__(
         self,
         strain: DeviceArray,
-        points: Callable[[], SurfacePoints],
+        points: Points,
         backend: Backend,
         comm: Communicator,
         part: Part,
