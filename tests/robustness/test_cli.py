@@ -115,6 +115,17 @@ def test_a_backend_that_is_none(write_case: Write, tmp_path: Path, capsys: Captu
     assert '"cuda"?' in capsys.readouterr().err
 
 
+def test_set_replaces_values(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    words = [str(write_case(tmp_path)), "--json", "--set"]
+    assert main(["check", *words, "run.precision=double", "--set", "title=A second title"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["precision"] == "double" and found["settings"]["title"] == '"A second title"'
+    assert main(["check", *words, "run.precison=double"]) == 2
+    assert 'did you mean "precision"?' in capsys.readouterr().err
+    assert main(["check", *words, "run.precision"]) == 2
+    assert "give PATH=VALUE" in capsys.readouterr().err
+
+
 # --- errors -------------------------------------------------------------------------------------
 
 

@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from groundswell.case.common import Case, Section
 from groundswell.case.load import as_case, load_case, read_case
+from groundswell.case.settings import Settings, parse_settings, set_values
 
-__all__ = ["Case", "Section", "as_case", "load_case", "read_case"]
+__all__ = [
+    "Case",
+    "Section",
+    "Settings",
+    "as_case",
+    "load_case",
+    "parse_settings",
+    "read_case",
+    "set_values",
+]

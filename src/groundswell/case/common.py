@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from groundswell.case.problems import Violation, problems_in, reject
+from groundswell.case.problems import Violation, format_value, problems_in, reject
 from groundswell.case.recording import Recordable, RecordSection
 from groundswell.case.section import DataFile as DataFile
 from groundswell.case.section import FileName as FileName
@@ -29,6 +29,7 @@ from groundswell.case.section import Section as Section
 from groundswell.case.section import TaggedUnion as TaggedUnion
 from groundswell.case.section import exactly_one as exactly_one
 from groundswell.case.section import repeated as repeated
+from groundswell.case.settings import Settings
 from groundswell.case.units import Count, CountOrZero, Flag, Number, Positive, Time, Unit
 from groundswell.errors import CaseError, listed
 
@@ -189,10 +190,15 @@ class Case(Section):
     run: RunSection = RunSection()
     _folder: Path = PrivateAttr(default_factory=Path)
     _source: str = PrivateAttr(default="case")
+    _settings: Settings = PrivateAttr(default_factory=dict)
 
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, object], folder: str | Path = "", source: str = "case"
+        cls,
+        content: Mapping[str, object],
+        folder: str | Path = "",
+        source: str = "case",
+        settings: Settings | None = None,
     ) -> Self:
         """Validate the tables of a case file.
 
@@ -200,6 +206,7 @@ class Case(Section):
             content: the tables.
             folder: folder of relative file names; the current folder if empty.
             source: name of the case in messages.
+            settings: the values of the content that replace those of the file, for summaries.
 
         Raises:
             CaseError: the case is invalid; lists every problem.
@@ -209,7 +216,7 @@ class Case(Section):
             case = cls.model_validate(content, context={"folder": path})
         except ValidationError as error:
             raise CaseError(problems_in(error, content), source) from None
-        case._folder, case._source = path, source
+        case._folder, case._source, case._settings = path, source, settings or {}
         return case
 
     def with_run(self, **values: str | None) -> Self:
@@ -240,6 +247,11 @@ class Case(Section):
     def source_name(self) -> str:
         """Name of the case in messages."""
         return self._source
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The values that replace those of the case file, as text in TOML, by path."""
+        return {path: format_value(value) for path, value in self._settings.items()}
 
     def resolve(self, name: str | Path) -> Path:
         """The path of a file of the case, such as a result."""

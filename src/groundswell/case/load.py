@@ -9,35 +9,49 @@ from pathlib import Path
 
 from groundswell import registry
 from groundswell.case.common import Case
+from groundswell.case.settings import Settings, set_values
 from groundswell.errors import CaseError, CaseProblem, InputError, listed, quoted
 
 TOML = (".toml", "")  # suffixes of case files
+_ONLY_TOML = "settings (--set) replace values of TOML case files only"
 _MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
 
 
-def as_case(case: Case | str | Path, **run: str | None) -> Case:
+def as_case(case: Case | str | Path, settings: Settings | None = None, **run: str | None) -> Case:
     """Return a case, or read an input file, and replace values of `[run]`.
 
     Args:
+        settings: values of a case file to replace, by path; see `set_values`.
         run: values by key; None leaves the value of the case.
 
     Raises:
-        InputError: as `load_case`.
+        InputError: as `load_case`, or there are settings for a case that is not a file.
         CaseError: as `load_case`, or a value of `run` is invalid.
     """
-    return (case if isinstance(case, Case) else load_case(case)).with_run(**run)
+    if isinstance(case, Case):
+        if settings:
+            raise InputError(f"{_ONLY_TOML}; build this case with other values instead")
+        return case.with_run(**run)
+    return load_case(case, settings).with_run(**run)
 
 
-def load_case(path: str | Path) -> Case:
+def load_case(path: str | Path, settings: Settings | None = None) -> Case:
     """Read and validate a case file (TOML), or another input file that an installed solver reads.
 
+    Args:
+        path: path of the file.
+        settings: values of a case file to replace, by path; see `set_values`.
+
     Raises:
-        InputError: the file cannot be read, or no solver reads its format.
+        InputError: the file cannot be read, no solver reads its format, or a setting has a wrong
+            path or is for a file that is not TOML.
         CaseError: the case is invalid; lists every problem with its key or line.
     """
     path = Path(path)
     if path.suffix.lower() in TOML:
-        return read_case(_read(path), path.parent, path.name)
+        return read_case(_read(path), path.parent, path.name, settings)
+    if settings:
+        raise InputError(f"{path}: {_ONLY_TOML}")
     return _load_with_solver(path)
 
 
@@ -59,18 +73,25 @@ def _load_with_solver(path: Path) -> Case:
     return case
 
 
-def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") -> Case:
+def read_case(
+    text: str | bytes,
+    folder: str | Path = "",
+    source: str = "case",
+    settings: Settings | None = None,
+) -> Case:
     """Validate the TOML `text` of a case.
 
     Args:
         folder: folder of relative file names.
         source: name of the case in messages.
+        settings: values to replace before, by path; see `set_values`.
 
     Raises:
+        InputError: a setting has a wrong path.
         CaseError: the case is invalid; lists every problem.
     """
-    content = _parse(text, source)
-    return _schema(content, source).from_dict(content, folder, source)
+    content = set_values(_parse(text, source), settings or {})
+    return _schema(content, source).from_dict(content, folder, source, settings)
 
 
 def _read(path: Path) -> bytes:

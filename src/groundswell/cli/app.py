@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +17,13 @@ from groundswell.cli.options import (
     CaseFile,
     FloatingPoint,
     Resume,
+    SettingTexts,
     SolverName,
     backend_option,
     choice,
     flag,
+    print_json,
+    settings_of,
 )
 from groundswell.cli.synthesize import synthesize
 
@@ -72,6 +74,7 @@ def run(
         bool,
         flag("--overwrite", text="Replace results of another case or an unfinished run."),
     ] = False,
+    settings: SettingTexts = None,
     backend: Backend = None,
     precision: FloatingPoint = None,
     quiet: Annotated[bool, flag("--quiet", "-q", text="Show no progress.")] = False,
@@ -87,7 +90,7 @@ def run(
     run again, use `--resume=auto`. A run replaces earlier results of the same case. To replace
     results of another case, or an unfinished run, add `--overwrite`. For example
 
-        groundswell run case.toml --output results/fine --backend cuda
+        groundswell run case.toml --output results/fine --backend cuda --set time.duration=2.0
 
     Several processes can share a case, each with a GPU or a few cores:
 
@@ -105,12 +108,13 @@ def run(
         quiet=quiet,
         backend=backend,
         precision=precision,
+        settings=settings_of(settings),
     )
     if not get_communicator().first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
-        _print_json({"folder": str(result.folder), **summary})
+        print_json({"folder": str(result.folder), **summary})
     elif quiet:
         text_tables.warn(summary["warnings"])
     else:
@@ -120,6 +124,7 @@ def run(
 @app.command()
 def check(
     case: CaseFile,
+    settings: SettingTexts = None,
     backend: Backend = None,
     precision: FloatingPoint = None,
     ranks: Annotated[int, typer.Option(min=1, help="Number of processes for the run.")] = 1,
@@ -139,9 +144,10 @@ def check(
     from groundswell.errors import InputError
     from groundswell.simulation import preparation
 
-    found = preparation.check(case, ranks, hosts, backend=backend, precision=precision)
+    options = {"backend": backend, "precision": precision}
+    found = preparation.check(case, ranks, hosts, **options, settings=settings_of(settings))
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         text_tables.show_check(found)
     if found["problems"]:
@@ -221,7 +227,7 @@ def verify(
         if not as_json:
             table.add(row)
     if as_json:
-        _print_json([row.as_dict() for row in found])
+        print_json([row.as_dict() for row in found])
     else:
         table.end()
     if any(row.status == "failed" for row in found):
@@ -266,7 +272,7 @@ def bench(
         progress=_tell if as_json else None,
     )
     if as_json and get_communicator().first:
-        _print_json(measured)
+        print_json(measured)
 
 
 @app.command()
@@ -278,6 +284,7 @@ def info(
     backend: Annotated[
         BackendName | None, backend_option("Backend for --step; overrides the case.")
     ] = None,
+    settings: SettingTexts = None,
     as_json: AsJson = False,
 ) -> None:
     """Show versions, solvers, devices, links between GPUs, MPI, transports and the kernel cache.
@@ -293,15 +300,16 @@ def info(
     """
     from groundswell.cli import text_tables
     from groundswell.cli.machine import describe_machine
+    from groundswell.cli.step_listing import show_step
 
     if step is not None:
-        _show_step(step, backend, as_json=as_json)
+        show_step(step, backend, settings_of(settings), as_json=as_json)
         return
     found = describe_machine()
     if found is None:
         return  # only rank 0 prints
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         text_tables.show_machine(found)
 
@@ -326,22 +334,6 @@ def report(
 
 
 app.command()(synthesize)
-
-
-def _show_step(case: Path, backend: BackendName | None, *, as_json: bool) -> None:
-    """Print the launches of a step on rank 0; all ranks must call it."""
-    from groundswell.simulation.simulation import Simulation
-
-    with Simulation(case, backend) as simulation:
-        listing = simulation.launches
-        if as_json:
-            _print_json({"solver": simulation.setup.case.solver, **listing.as_dict()})
-        else:
-            typer.echo(listing)
-
-
-def _print_json(content: object) -> None:
-    typer.echo(json.dumps(content, indent=2))
 
 
 def _tell(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -75,3 +76,23 @@ FloatingPoint = Annotated[
         help="Floating-point type; overrides the case.",
     ),
 ]
+SettingTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help='Replace a value of the case, as in --set source.0.x="2 km"; may be repeated.',
+    ),
+]
+
+
+def settings_of(texts: list[str] | None) -> dict[str, object]:
+    """The settings of the option `--set`."""
+    from groundswell.case.settings import parse_settings  # pydantic takes long to import
+
+    return parse_settings(texts or [])
+
+
+def print_json(content: object) -> None:
+    """Print the result of a command for a program."""
+    typer.echo(json.dumps(content, indent=2))

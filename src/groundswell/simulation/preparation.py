@@ -12,8 +12,8 @@ from typing import Any
 
 from groundswell import registry
 from groundswell.backends import Backend
-from groundswell.case import Case, as_case
-from groundswell.case.quantities import as_values
+from groundswell.case import Case, Settings, as_case
+from groundswell.case.quantities import Quantity, as_values
 from groundswell.errors import InputError, counted, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.devices import open_device, sharers
@@ -21,7 +21,7 @@ from groundswell.exchange.tuning import Tuning
 from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
-from groundswell.simulation.solver import CheckModule, CostModel, Setup, Solver, Tunable
+from groundswell.simulation.solver import CheckModule, Cost, CostModel, Setup, Solver, Tunable
 from groundswell.version import __version__
 
 PhaseTimer = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
@@ -33,6 +33,7 @@ def prepare(
     *,
     backend: str | None = None,
     precision: str | None = None,
+    settings: Settings | None = None,
 ) -> Setup:
     """Host-side preparation: read the input, choose the time step, estimate memory.
 
@@ -40,12 +41,15 @@ def prepare(
         case: a case, or the path of an input file.
         job: the ranks that run the case together.
         backend, precision: replace those of the case.
+        settings: other values of the case file to replace, by path; see `case.set_values`.
 
     Raises:
         InputError: the case or its data cannot be used, on any rank.
     """
     job = job or SerialCommunicator()
-    loaded = job.collective_try(lambda: as_case(case, backend=backend, precision=precision))
+    loaded = job.collective_try(
+        lambda: as_case(case, settings, backend=backend, precision=precision)
+    )
     setup: Setup = job.collective_try(
         lambda: registry.find(loaded.solver).load("prepare")(loaded, job)
     )
@@ -56,6 +60,14 @@ def check_of(setup: Setup) -> CheckModule:
     """The module `check` of the solver."""
     module: CheckModule = registry.find(setup.case.solver).load("check")
     return module
+
+
+def quantities_of(setup: Setup, cost: Cost) -> list[Quantity]:
+    """The quantities of a set-up, after the settings that replace values of the case file."""
+    settings = setup.case.settings
+    shown = "\n".join(f"{path} = {text}" for path, text in settings.items())
+    replaced = [Quantity("settings", settings, "settings", text=shown)] if settings else []
+    return [*replaced, *check_of(setup).quantities(setup, cost)]
 
 
 def cost_of(setup: Setup) -> CostModel:
@@ -71,6 +83,7 @@ def check(
     *,
     backend: str | None = None,
     precision: str | None = None,
+    settings: Settings | None = None,
 ) -> dict[str, Any]:
     """Estimate what a run needs and resolves, without running it.
 
@@ -79,6 +92,7 @@ def check(
         ranks: number of ranks that would share the run.
         hosts: number of hosts like this one; the ranks are spread evenly over them.
         backend, precision: replace those of the case.
+        settings: other values of the case file to replace, by path, such as {"source.0.x": "2 km"}.
 
     Returns:
         The quantities of the set-up by key (SI units) and, with labels, as a list `quantities`;
@@ -93,9 +107,9 @@ def check(
         raise InputError(
             f"{counted(hosts, 'host')} for {counted(ranks, 'rank')}; each host needs at least one"
         )
-    setup = prepare(case, backend=backend, precision=precision)
+    setup = prepare(case, backend=backend, precision=precision, settings=settings)
     cost = cost_of(setup).estimate(setup)
-    quantities = check_of(setup).quantities(setup, cost)
+    quantities = quantities_of(setup, cost)
     found = {
         "solver": setup.case.solver,
         "precision": setup.case.run.precision,

@@ -14,7 +14,7 @@ from typing import TypedDict, Unpack
 from groundswell import registry
 from groundswell.arguments import require_arguments
 from groundswell.backends.array_interop import array_interop
-from groundswell.case import Case
+from groundswell.case import Case, Settings
 from groundswell.case.quantities import as_values, byte_size
 from groundswell.errors import DiskFull, InputError, RunFailed, Unstable, quoted
 from groundswell.exchange.communicator import Communicator
@@ -35,6 +35,7 @@ from groundswell.simulation.preparation import (
     cost_of,
     open_solver,
     prepare,
+    quantities_of,
     shared_digest,
 )
 from groundswell.simulation.progress import progress
@@ -148,7 +149,7 @@ class _Run:
     def summary(self, files: list[str]) -> dict[str, object]:
         """The contents of summary.json; collective."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
-        quantities, tuning = check_of(setup).quantities(setup, self.cost), self.opened.tuning
+        quantities, tuning = quantities_of(setup, self.cost), self.opened.tuning
         return {
             "title": setup.case.title,
             "solver": setup.case.solver,
@@ -181,6 +182,7 @@ class RunOptions(TypedDict, total=False):
 
     backend: str | None
     precision: str | None
+    settings: Settings | None
     temporary: bool
     callbacks: Sequence[Callback]
 
@@ -196,12 +198,19 @@ class _Request:
     quiet: bool
     backend: str | None = None
     precision: str | None = None
+    settings: Settings | None = None
     temporary: bool = False
     callbacks: Sequence[Callback] = ()
 
     def prepare(self, job: Communicator) -> Setup:
         """Host-side preparation of the case."""
-        return prepare(self.case, job, backend=self.backend, precision=self.precision)
+        return prepare(
+            self.case,
+            job,
+            backend=self.backend,
+            precision=self.precision,
+            settings=self.settings,
+        )
 
     def claim(
         self, folder: Path, digest: str, job: Communicator, claimed: ExitStack
@@ -239,9 +248,10 @@ def run(
             return the results if they are complete, and otherwise start from the beginning.
         overwrite: replace results of another case, or an unfinished run, in that folder.
         quiet: show no progress.
-        options: `backend` and `precision` replace those of the case; `callbacks` are functions to
-            call between steps, see `every`; `temporary` runs write no checkpoints, because nobody
-            will continue them in that folder.
+        options: `backend` and `precision` replace those of the case; `settings` are other values
+            of the case file to replace, by path, such as {"source.0.x": "2 km"}; `callbacks` are
+            functions to call between steps, see `every`; `temporary` runs write no checkpoints,
+            because nobody will continue them in that folder.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.

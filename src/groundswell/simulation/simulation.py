@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from groundswell.backends.array_interop import array_interop
-from groundswell.case import Case
+from groundswell.case import Case, Settings
 from groundswell.errors import InputError
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation import checkpoint
@@ -33,6 +33,7 @@ class Simulation(LiveRun):
     Args:
         case: a case, or the path of an input file.
         backend, precision: replace those of the case.
+        settings: other values of the case file to replace, by path, such as {"source.0.x": "2 km"}.
         restart: a checkpoint to start from, of the same case, backend and precision.
 
     Raises:
@@ -45,10 +46,11 @@ class Simulation(LiveRun):
         backend: str | None = None,
         *,
         precision: str | None = None,
+        settings: Settings | None = None,
         restart: str | Path | None = None,
     ) -> None:
         job = get_communicator()
-        setup = prepare(case, job, backend=backend, precision=precision)
+        setup = prepare(case, job, backend=backend, precision=precision, settings=settings)
         self._digest = shared_digest(setup.case, job)
         opened = open_solver(setup, job, measure=False)
         super().__init__(opened, driver_of(opened, {}, None, self._digest))

@@ -1,0 +1,8 @@
+#!/bin/bash
+# Run groundswell in a container, as one task of a job:
+#     sbatch requeue.sbatch bash apptainer.sh run case.toml --resume=auto
+# The image is read-only: compiled kernels are kept in the user's cache folder on the host.
+cache=${GROUNDSWELL_CACHE:-$HOME/.cache/groundswell}
+mkdir -p "$cache"
+exec apptainer run --nv --bind "$PWD,$cache" --env GROUNDSWELL_CACHE="$cache" \
+    "${GROUNDSWELL_IMAGE:-groundswell.sif}" "$@"

@@ -1,0 +1,14 @@
+#!/bin/bash
+# One task of a job array runs one line of variants.txt: a name, then settings.
+#     sbatch --array=1-3%2 requeue.sbatch bash variant.sh
+read -r name settings <<< "$(sed -n "${SLURM_ARRAY_TASK_ID}p" variants.txt)"
+if [ -z "$name" ]; then
+    echo "variants.txt has no line $SLURM_ARRAY_TASK_ID" >&2
+    exit 2
+fi
+options=()
+for setting in $settings; do
+    options+=(--set "$setting")
+done
+# exec: signals of Slurm reach the run.
+exec groundswell run case.toml --output "results/$name" --resume=auto "${options[@]}"
