@@ -19,6 +19,7 @@ from groundswell.ensembles.scheduler import Report, Schedule
 from groundswell.ensembles.store import COMPLETE, FAILED, MISSING, Store
 from groundswell.ensembles.worker import Assignment, run_attributes
 from groundswell.errors import InputError, counted, listed
+from groundswell.formats.zarr_library import require_zarr
 from groundswell.simulation.preparation import case_digest
 from groundswell.simulation.signals import stop_request
 
@@ -148,6 +149,7 @@ def work(
 
 def _checked(plan: Plan, *, prepare: bool = True) -> dict[str, Case]:
     """The cases of all rows; raises InputError if any cannot run."""
+    require_zarr()
     cases = require_valid(BaseCase.of(plan), plan.rows, plan.source, prepare=prepare)
     for solver in {case.solver for case in cases.values()}:
         require_known(plan.results, solver)

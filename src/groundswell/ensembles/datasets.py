@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from groundswell import registry
 from groundswell.ensembles.json_values import json_values
 from groundswell.errors import InputError, did_you_mean, listed, quoted
-from groundswell.formats.zarr_library import load_zarr
 from groundswell.simulation.result import Result
 
 if TYPE_CHECKING:
@@ -106,7 +105,6 @@ def _loaded(dataset: xarray.Dataset) -> xarray.Dataset:
 
 def write_zarr(store: Path, group: str, dataset: xarray.Dataset) -> None:
     """Write a dataset as a group of a Zarr hierarchy."""
-    load_zarr()
     chunks = {str(name): _chunks(array) for name, array in dataset.variables.items()}
     encoding = {name: {"chunks": shape} for name, shape in chunks.items() if shape}
     with warnings.catch_warnings():

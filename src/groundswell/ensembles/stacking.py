@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from groundswell.ensembles.store import COMPLETE, METADATA, Store
 from groundswell.errors import InputError, did_you_mean, listed, quoted
-from groundswell.formats.zarr_library import load_zarr
+from groundswell.formats.zarr_library import require_zarr
 
 if TYPE_CHECKING:
     import xarray
@@ -55,7 +55,7 @@ def read_dataset(store: Store, group: str) -> xarray.Dataset:
     """A dataset of a run, lazily read."""
     import xarray
 
-    load_zarr()
+    require_zarr()
     found: xarray.Dataset = xarray.open_zarr(
         store.path, group=group, consolidated=False, decode_times=False, chunks=None
     )

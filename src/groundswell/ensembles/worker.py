@@ -28,11 +28,13 @@ from groundswell.errors import (
     GroundswellError,
     InputError,
     Interrupted,
+    NoSpace,
     RunFailed,
     Unstable,
 )
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.simulation import checkpoint
 from groundswell.simulation.preparation import case_digest
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
@@ -114,6 +116,8 @@ class Worker:
                 outcome = self._run_claimed(row, begun)
         except _Claimed:
             return Outcome(row.name, "elsewhere")
+        except DiskFull as error:
+            return Outcome(row.name, "disk full", str(error))
         gc.collect()  # the memory of the solver, before the next run allocates its own
         return outcome
 
@@ -148,8 +152,9 @@ class Worker:
             self._job.collective_try(lambda: self._write(record, result))
         except Interrupted as error:
             return record.outcome("stopped", error)
-        except DiskFull as error:
-            self._remove(scratch / ".results.part")
+        except (DiskFull, NoSpace) as error:
+            if not (scratch / checkpoint.NAME).exists():
+                self._remove(scratch)
             return record.outcome("disk full", error)
         except BackendError as error:
             return record.outcome("no device", error)
@@ -177,9 +182,8 @@ class Worker:
 
         try:
             self._job.collective_try(write)
-        except DiskFull as full:
-            return record.outcome("disk full", full)
-        self._remove(scratch)
+        finally:
+            self._remove(scratch)
         # An unstable run is over, but other errors may come from a device that has failed.
         is_healthy = isinstance(error, Unstable) or not isinstance(error, RunFailed)
         return record.outcome("failed", message, is_healthy=is_healthy)
