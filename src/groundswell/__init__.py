@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from groundswell.version import __version__
 
 if TYPE_CHECKING:
-    from groundswell import errors, exchange
+    from groundswell import ensembles, errors, exchange
     from groundswell.backends import open_backend
     from groundswell.case import Case, load_case
     from groundswell.simulation.callbacks import every
@@ -31,6 +31,7 @@ __all__ = [
     "Simulation",
     "__version__",
     "check",
+    "ensembles",
     "errors",
     "every",
     "exchange",

@@ -98,6 +98,10 @@ class DiskFull(RunFailed):
         return "; ".join(self.args)
 
 
+class NoSpace(InputError):
+    """The results of a run would not fit on the disk."""
+
+
 class Interrupted(GroundswellError):
     """The user or the batch system stopped a run; the message names the checkpoint, if any."""
 

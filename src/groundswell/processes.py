@@ -19,7 +19,7 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +56,19 @@ def launcher_variables() -> str:
     """The names of the variables that indicate several processes."""
     several = [name for name, count in _counts().items() if count > 1]
     return ", ".join(several or _launcher())
+
+
+def without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a process that belongs to no job, whatever has started its parent."""
+    prefixes = ("OMPI_COMM_", "OMPI_UNIVERSE_", "PMIX_", "PMI_", "SLURM_STEP_", "PRTE_LAUNCHED")
+    names = {*SIZE_VARIABLES, *LAUNCHER_VARIABLES, "SLURM_PROCID", "SLURM_LOCALID"}
+    if "RANK" in environment:  # of torchrun
+        names |= {"RANK", "WORLD_SIZE"}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in names and not name.startswith(prefixes)
+    }
 
 
 def find_mpiexec() -> str | None:

@@ -279,6 +279,17 @@ class Case(Section):
         """SHA-256 of the canonical content; data files count by name, not by content."""
         return hashlib.sha256(self.canonical(without).encode()).hexdigest()
 
+    def part_digest(self, *sections: str) -> str:
+        """SHA-256 of some top-level sections, and of the state of the files that they name.
+
+        The key of parts of a set-up that depend on these sections alone; see `simulation.kept`.
+        """
+        content = self.model_dump(include=set(sections), exclude_none=True)
+        states = [(str(path), path.stat()) for path in _paths(content) if path.is_file()]
+        files = [(path, state.st_mtime_ns, state.st_size) for path, state in states]
+        text = json.dumps([self.solver, content, files], sort_keys=True, default=self._plain)
+        return hashlib.sha256(text.encode()).hexdigest()
+
     def _plain(self, value: Any) -> Any:
         """JSON values of paths, as the user wrote them, and of arrays."""
         if isinstance(value, PurePath):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -91,7 +91,37 @@ def read_case(
         CaseError: the case is invalid; lists every problem.
     """
     content = set_values(_parse(text, source), settings or {})
-    return _schema(content, source).from_dict(content, folder, source, settings)
+    return case_of(content, folder, source, settings)
+
+
+def read_document(path: str | Path) -> dict[str, object]:
+    """The tables of a case file (TOML), not validated.
+
+    Raises:
+        InputError: the file cannot be read.
+        CaseError: it is not TOML.
+    """
+    path = Path(path)
+    return _parse(_read(path), path.name)
+
+
+def case_of(
+    document: Mapping[str, object],
+    folder: str | Path = "",
+    source: str = "case",
+    settings: Settings | None = None,
+) -> Case:
+    """Validate the tables of a case file.
+
+    Args:
+        folder: folder of relative file names.
+        source: name of the case in messages.
+        settings: values that differ from the file's, by path.
+
+    Raises:
+        CaseError: the case is invalid; lists every problem.
+    """
+    return _schema(document, source).from_dict(document, folder, source, settings)
 
 
 def _read(path: Path) -> bytes:
@@ -141,7 +171,7 @@ def _parse(text: str | bytes, source: str) -> dict[str, object]:
     raise CaseError([problem], source)
 
 
-def _schema(content: dict[str, object], source: str) -> type[Case]:
+def _schema(content: Mapping[str, object], source: str) -> type[Case]:
     if "solver" not in content:
         allowed = f"is required; use {listed(registry.names())}"
         raise CaseError([CaseProblem("solver", "", allowed)], source)

@@ -24,6 +24,8 @@ OPTIONAL = {"--resume": "--resume=yes"}  # options whose value may be omitted
 
 ON_ALL_RANKS = {"run", "bench", "info"}  # commands of all ranks; rank 0 runs the others alone
 
+APART = {"ensemble"}  # commands of processes that share no job, however they were started
+
 BUG = (
     "{kind}: {error}\n"
     "This is a bug in Groundswell. Please report it with the case; --debug shows where it happened."
@@ -59,7 +61,7 @@ def _shared(words: Sequence[str]) -> bool:
 @contextmanager
 def _quiet_unless_first(words: Sequence[str]) -> Iterator[bool]:
     """Silence all ranks but rank 0; yields whether this rank takes part in the command."""
-    job = _job()
+    job = None if APART.intersection(words[:1]) else _job()
     if job is None or job.first:
         yield True
         return
@@ -70,8 +72,9 @@ def _quiet_unless_first(words: Sequence[str]) -> Iterator[bool]:
 def _run(words: list[str]) -> int:
     from groundswell.cli.app import app
 
+    omitted = {} if APART.intersection(words[:1]) else OPTIONAL
     try:
-        app([OPTIONAL.get(word, word) for word in words], prog_name="groundswell")
+        app([omitted.get(word, word) for word in words], prog_name="groundswell")
     except SystemExit as end:
         if end.code == Interrupted.exit_code:
             print("interrupted", file=sys.stderr)
@@ -87,7 +90,8 @@ def _explain(error: Exception, words: Sequence[str]) -> int:
         error = resource_error(error) or error
     code = error.exit_code if isinstance(error, GroundswellError) else 1
     everywhere = isinstance(error, GroundswellError) and known_to_all(error)
-    _say(_words(error), code, everywhere=everywhere or not _shared(words))
+    job = None if APART.intersection(words[:1]) else _job()
+    _say(_words(error), code, job, everywhere=everywhere or not _shared(words))
     return code
 
 
@@ -99,9 +103,8 @@ def _words(error: Exception) -> str:
     return BUG.format(kind=type(error).__name__, error=error)
 
 
-def _say(text: str, code: int, *, everywhere: bool) -> None:
+def _say(text: str, code: int, job: Communicator | None, *, everywhere: bool) -> None:
     """Print an error once; abort the job if the other ranks do not know of the error."""
-    job = _job()
     if job is None:
         print(f"groundswell: {text}", file=sys.stderr)
     elif not everywhere:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from groundswell import registry
+from groundswell.cli import ensemble
 from groundswell.cli.options import (
     EXAMPLE,
     SOLVERS,
@@ -34,6 +35,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+app.add_typer(
+    ensemble.app, name="ensemble", help="Run many cases that differ in a few values, as one."
 )
 
 

@@ -46,6 +46,21 @@ def locked(folder: Path) -> Iterator[None]:
                 path.rmdir()
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether another run has locked a folder, as far as the file system can tell."""
+    try:
+        descriptor = os.open(folder / NAME, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno == errno.EWOULDBLOCK
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _lock(folder: Path) -> int:
     """Create and lock the file; returns its descriptor."""
     path = folder / NAME
@@ -53,12 +68,12 @@ def _lock(folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # a run that ended has just removed the folder
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            if _is_locked(descriptor, path):
+            if _acquires(descriptor, path):
                 return descriptor
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
-def _is_locked(descriptor: int, path: Path) -> bool:
+def _acquires(descriptor: int, path: Path) -> bool:
     """Lock an open file and return True; close it and return False if `path` is a new file."""
     try:
         _require_lock(descriptor, path.parent)

@@ -18,9 +18,11 @@ from groundswell.errors import InputError, counted, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
+from groundswell.simulation.kept_parts import kept
 from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
+from groundswell.simulation.session import RunSession
 from groundswell.simulation.solver import CheckModule, Cost, CostModel, Setup, Solver, Tunable
 from groundswell.version import __version__
 
@@ -176,6 +178,13 @@ def shared_digest(case: Case, job: Communicator) -> str:
 
 
 def _checksum(path: Path) -> str:
+    """The checksum of a file; runs that follow each other read it again only if it has changed."""
+    found = path.stat()
+    state = (str(path), found.st_mtime_ns, found.st_size, found.st_ino)
+    return kept("checksum", state, lambda: _read_checksum(path))
+
+
+def _read_checksum(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -207,7 +216,7 @@ def open_solver(
     *,
     quiet: bool = True,
     measure: bool = True,
-    backend: Backend | None = None,
+    session: RunSession | None = None,
 ) -> OpenSolver:
     """Open the device, build the solver and choose its fastest exchange; all ranks must call it.
 
@@ -216,22 +225,26 @@ def open_solver(
         quiet: show no progress of compilation.
         measure: whether to measure the bandwidth of the devices. Runs whose data fit in the caches
             need none, and may take less time than the measurement.
-        backend: the open device of this rank; by default the function opens one.
+        session: what runs of this process share; by default nothing.
 
     Raises:
         InputError: the device is missing or has too little memory.
     """
-    phase = phase or (lambda name: nullcontext())
+    phase, session = phase or (lambda name: nullcontext()), session or RunSession()
+    name = setup.case.run.backend
     with phase("read"):
         shares = job.collective_try(lambda: cost_of(setup).decompose(setup, job.size))
     with phase("measure bandwidth"):
         sent = shares.traffic
-        if backend is None:
-            backend = open_device(setup.case.run.backend, job, lambda r: sent[r][:, r])
+        backend = session.backend(name, lambda: open_device(name, job, lambda r: sent[r][:, r]))
         in_cache = _fits_in_cache(shares.memory, backend, job)
-        bandwidth = _measure_bandwidth(backend, job) if measure and not in_cache else None
+        measure = measure and not in_cache
+        rate = lambda: _measure_bandwidth(backend, job)  # noqa: E731
+        bandwidth = session.bandwidth(name, rate) if measure else None
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.
+        if not all(job.allgather(_has_memory(shares.memory, backend, job))):
+            session.kept.forget()
         job.collective_try(lambda: _require_memory(shares.memory, backend, job))
         solver = job.collective_try(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
@@ -248,6 +261,11 @@ def _measure_bandwidth(backend: Backend, job: Communicator) -> float:
 def _require_memory(needs: Sequence[int], backend: Backend, job: Communicator) -> None:
     ranks = sharers(backend, job)
     require_memory([needs[rank] for rank in ranks], backend.memory_info()[0])
+
+
+def _has_memory(needs: Sequence[int], backend: Backend, job: Communicator) -> bool:
+    ranks = sharers(backend, job)
+    return sum(needs[rank] for rank in ranks) <= backend.memory_info()[0]
 
 
 def _fits_in_cache(needs: Sequence[int], backend: Backend, job: Communicator) -> bool:

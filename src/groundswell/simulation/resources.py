@@ -13,7 +13,7 @@ from typing import Any
 
 from groundswell.backends import open_backend
 from groundswell.case.quantities import byte_size
-from groundswell.errors import BackendError, GroundswellError, InputError
+from groundswell.errors import BackendError, GroundswellError, InputError, NoSpace
 from groundswell.exchange.devices import gpu_buses
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.formats.atomic import existing_ancestor
@@ -87,11 +87,11 @@ def require_disk_space(size: int, folder: Path) -> None:
     """Check that files of `size` bytes fit on the disk of a folder.
 
     Raises:
-        InputError: they do not fit.
+        NoSpace: they do not fit.
     """
     free = disk_usage(existing_ancestor(folder)).free
     if size > free:
-        raise InputError(
+        raise NoSpace(
             f"the results take {byte_size(size)}, but {byte_size(free)} are free for {folder}; "
             "sample less often, use a larger stride, or choose another folder"
         )

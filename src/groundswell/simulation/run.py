@@ -43,6 +43,7 @@ from groundswell.simulation.resources import require_disk_space
 from groundswell.simulation.result import Result
 from groundswell.simulation.results_folder import folder_of, require_writable
 from groundswell.simulation.run_files import RunFiles
+from groundswell.simulation.session import RunSession
 from groundswell.simulation.signals import StopRequest, stop_request, stopping_at_once
 from groundswell.simulation.solve import Solve
 from groundswell.simulation.solver import Cost, Setup, TimeStepper
@@ -77,6 +78,7 @@ class _Run:
         files: its files in the results folder.
         digest: digest of the case.
         cost: the estimated cost on one rank.
+        session: what several runs of this process share, if there are several.
     """
 
     opened: OpenSolver
@@ -84,6 +86,7 @@ class _Run:
     digest: str
     cost: Cost
     clock: _Clock
+    session: RunSession | None
     driver: TimeLoop | Solve = field(init=False)
 
     @property
@@ -103,7 +106,8 @@ class _Run:
         if done is not None:
             files.require_unchanged(done.digests)
         kept = files.outputs, files.checkpoints, self.digest, first
-        self.driver = driver_of(self.opened, *kept, times_launches=True)
+        # One run reports the time by kernels; timing these in each of many runs would cost time.
+        self.driver = driver_of(self.opened, *kept, times_launches=self.session is None)
 
     def advance(self, quiet: bool, stop: StopRequest, callbacks: Sequence[Callback]) -> None:
         """Make all remaining steps."""
@@ -112,13 +116,22 @@ class _Run:
         shown = progress(
             setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
         )
-        with self.clock(STEPS), shown as report:
+        with self._turn(), self.clock(STEPS), shown as report:
             if isinstance(driver, TimeLoop):
                 live, interop = LiveRun(self.opened, driver), array_interop(self.opened.backend)
                 driver.run(setup.steps, report, stop, calls_of(callbacks, live, interop))
                 driver.reach_last_stage()
             else:
                 driver.run(setup.steps, report, stop)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until no other process of the session makes steps on this device."""
+        with ExitStack() as held:
+            if self.session:
+                with self.clock("wait"):
+                    held.enter_context(self.session.turn())
+            yield
 
     def finish(self) -> None:
         """Write the final files; then all files replace those of an earlier run."""
@@ -185,6 +198,7 @@ class RunOptions(TypedDict, total=False):
     settings: Settings | None
     temporary: bool
     callbacks: Sequence[Callback]
+    session: RunSession | None
 
 
 @dataclass(frozen=True)
@@ -201,6 +215,7 @@ class _Request:
     settings: Settings | None = None
     temporary: bool = False
     callbacks: Sequence[Callback] = ()
+    session: RunSession | None = None
 
     def prepare(self, job: Communicator) -> Setup:
         """Host-side preparation of the case."""
@@ -251,7 +266,8 @@ def run(
         options: `backend` and `precision` replace those of the case; `settings` are other values
             of the case file to replace, by path, such as {"source.0.x": "2 km"}; `callbacks` are
             functions to call between steps, see `every`; `temporary` runs write no checkpoints,
-            because nobody will continue them in that folder.
+            because nobody will continue them in that folder; runs that share a `session` share its
+            device.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
@@ -264,6 +280,8 @@ def run(
     require_callbacks(request.callbacks)
     clock, job = _Clock(), get_communicator()
     with ExitStack() as claimed:
+        if request.session:
+            claimed.enter_context(request.session.kept.used())
         with stopping_at_once(NOTHING_WRITTEN):
             with clock("read"):
                 setup = request.prepare(job)
@@ -275,9 +293,10 @@ def run(
                     return Result(files.folder)
                 cost = job.collective_try(lambda: cost_of(setup).estimate(setup))
                 job.collective_try(lambda: _require_room(setup, cost, files, done))
-            opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
+            hidden = quiet or not job.first
+            opened = open_solver(setup, job, clock, quiet=hidden, session=request.session)
             _require_steps(opened, request.callbacks)
-        current = _Run(opened, files, digest, cost, clock)
+        current = _Run(opened, files, digest, cost, clock, request.session)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
             with clock("read"):
                 job.collective_try(lambda: current.start(done))

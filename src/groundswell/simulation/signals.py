@@ -14,10 +14,14 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
 
 class StopRequest:
-    """Becomes true when the user or the batch system asks the run to stop."""
+    """Becomes true when the user or the batch system asks the run to stop.
 
-    def __init__(self) -> None:
-        self._name = ""
+    Args:
+        outer: the request of what the run is a part of, which becomes true as well.
+    """
+
+    def __init__(self, outer: StopRequest | None = None) -> None:
+        self._name, self._outer = "", outer
 
     def __bool__(self) -> bool:
         return bool(self._name)
@@ -29,7 +33,16 @@ class StopRequest:
         """Record a signal; a second Ctrl-C raises KeyboardInterrupt."""
         if self._name and number == signal.SIGINT:
             raise KeyboardInterrupt
-        self._name = signal.Signals(number).name
+        self.note(signal.Signals(number).name)
+
+    def note(self, name: str) -> None:
+        """Record who or what asks for the stop."""
+        self._name = name
+        if self._outer is not None:
+            self._outer.note(name)
+
+
+_requests: list[StopRequest] = []  # of the blocks that the main thread is in, the innermost last
 
 
 @contextmanager
@@ -38,9 +51,22 @@ def stop_request() -> Iterator[StopRequest]:
 
     A signal that was ignored before (nohup, background jobs of a shell) stays ignored.
     """
-    request = StopRequest()
-    with _handled_by(request.set):
+    request = StopRequest(_requests[-1] if _requests and _in_main_thread() else None)
+    with _handled_by(request.set), _innermost(request):
         yield request
+
+
+@contextmanager
+def _innermost(request: StopRequest) -> Iterator[None]:
+    """Within the block, other requests pass the signals that they get on to this one."""
+    if not _in_main_thread():
+        yield
+        return
+    _requests.append(request)
+    try:
+        yield
+    finally:
+        _requests.remove(request)
 
 
 @contextmanager
@@ -52,6 +78,8 @@ def stopping_at_once(words: str) -> Iterator[None]:
     """
 
     def stop(number: int, _frame: object = None) -> None:
+        for outer in _requests[-1:]:
+            outer.note(signal.Signals(number).name)
         raise Interrupted(f"stopped by {signal.Signals(number).name}; {words}")
 
     with _handled_by(stop):
@@ -61,7 +89,7 @@ def stopping_at_once(words: str) -> Iterator[None]:
 @contextmanager
 def _handled_by(handler: Callable[[int, object], None]) -> Iterator[None]:
     """Install a handler of the signals that are not ignored, if this is the main thread."""
-    if threading.current_thread() is not threading.main_thread():
+    if not _in_main_thread():
         yield
         return
     handled = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
@@ -72,3 +100,7 @@ def _handled_by(handler: Callable[[int, object], None]) -> Iterator[None]:
         for number, before in previous.items():
             # None stands for a handler that was not installed from Python and cannot be restored.
             signal.signal(number, signal.SIG_DFL if before is None else before)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

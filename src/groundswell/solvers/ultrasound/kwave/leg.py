@@ -12,6 +12,7 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import DeviceMissing, Interrupted, RunFailed, now_known
 from groundswell.exchange.communicator import Communicator
 from groundswell.simulation.preparation import OpenSolver, check_of, open_solver, prepare
+from groundswell.simulation.session import RunSession
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import TimeLoop
 from groundswell.solvers.ultrasound.kwave.arguments import Options, in_options
@@ -70,8 +71,11 @@ def case_of(options: Options, backend: str) -> KWaveCase:
 
 def _open(setup: KWaveSetup, options: Options, job: Communicator) -> OpenSolver:
     try:
-        backend = job.collective_try(lambda: _requested_device(setup.case.run.backend, options))
-        return open_solver(setup, job, quiet=True, measure=False, backend=backend)
+        name, session = setup.case.run.backend, RunSession()
+        requested = job.collective_try(lambda: _requested_device(name, options))
+        if requested is not None:
+            session.backend(name, lambda: requested)
+        return open_solver(setup, job, quiet=True, measure=False, session=session)
     except DeviceMissing as error:
         raise now_known(DeviceMissing(error.reason, f"use {OMP}")) from error
 

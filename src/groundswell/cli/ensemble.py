@@ -1,0 +1,194 @@
+"""The commands of `groundswell ensemble`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from groundswell.cli.options import AsJson, Backend, flag
+
+if TYPE_CHECKING:
+    from groundswell.ensembles.commands import Status
+    from groundswell.ensembles.worker import Outcome
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan of the ensemble (TOML).")]
+StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="Store of the ensemble (Zarr).")]
+Quiet = Annotated[bool, flag("--quiet", "-q", text="Show no progress.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of processes; one per core or four per GPU by default."),
+]
+
+
+@app.command()
+def run(
+    plan: PlanPath,
+    resume: Annotated[bool, flag("--resume", text="Make the runs that the store lacks.")] = False,
+    workers: Workers = None,
+    backend: Backend = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run all cases of a plan and write their results to one store.
+
+    All rows of the plan are checked before the first run. A run that fails does not stop the
+    others. The exit code is 1 if any has failed. For example
+
+        groundswell ensemble run survey.toml --workers 2
+
+        groundswell ensemble run survey.toml --resume
+    """
+    from groundswell.ensembles import commands
+
+    _print_progress, given = _report(quiet or as_json), backend.value if backend else None
+    found = commands.run(
+        plan, resume=resume, workers=workers, backend=given, report=_print_progress
+    )
+    _end(found, quiet, as_json)
+
+
+@app.command()
+def status(store: StorePath, as_json: AsJson = False) -> None:
+    """Show how many runs of a store are complete, and why others have failed.
+
+    The argument can also be a plan: runs that have not begun are then known as well. For example
+
+        groundswell ensemble status survey.zarr
+    """
+    from groundswell.ensembles import commands
+
+    _show(commands.status_of(store), as_json)
+
+
+@app.command()
+def retry(
+    plan: PlanPath,
+    run_names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Runs; by default all failed."),
+    ] = None,
+    workers: Workers = None,
+    backend: Backend = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make failed runs again, and those that the store lacks.
+
+    For example
+
+        groundswell ensemble retry survey.toml shot-3
+    """
+    from groundswell.ensembles import commands
+
+    given = backend.value if backend else None
+    found = commands.retry(
+        plan, run_names or (), workers=workers, backend=given, report=_report(quiet or as_json)
+    )
+    _end(found, quiet, as_json)
+
+
+@app.command()
+def export(
+    store: StorePath,
+    output: Annotated[
+        Path | None, typer.Option(help="The table (CSV); beside the store by default.")
+    ] = None,
+    netcdf: Annotated[
+        Path | None, typer.Option(help="Folder for the results of each run as NetCDF files.")
+    ] = None,
+) -> None:
+    """Write a table of all runs: their settings, and the numbers of their summaries.
+
+    For example
+
+        groundswell ensemble export survey.zarr --netcdf survey
+    """
+    from groundswell.ensembles import commands
+
+    files = commands.export(store, output, netcdf)
+    more = f" and {len(files) - 1} NetCDF files in {netcdf}" if netcdf else ""
+    typer.echo(f"wrote {files[0]}{more}")
+
+
+@app.command()
+def work(
+    plan: PlanPath,
+    worker: Annotated[int, typer.Option(min=0, help="Number of this worker, from 0.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Number of workers of the ensemble.")] = 1,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Processes of this worker; see --workers of run.")
+    ] = None,
+    backend: Backend = None,
+    quiet: Quiet = False,
+) -> None:
+    """Be one of several workers that share a plan, as a task of a batch job.
+
+    Workers need no server: they claim runs in the store, on a file system that all of them see.
+    SIGTERM and SIGUSR1 stop a worker: it writes what is complete, and checkpoints. The exit code is
+    then 130, and the same command continues. For example
+
+        groundswell ensemble work survey.toml --worker $SLURM_ARRAY_TASK_ID --workers 8
+    """
+    from groundswell.ensembles import commands
+
+    share = commands.Share(worker, workers)
+    given = backend.value if backend else None
+    found = commands.work(plan, share, processes=processes, backend=given, report=_report(quiet))
+    _end(found, quiet, False)
+
+
+@app.command()
+def script(
+    plan: PlanPath,
+    tasks: Annotated[int, typer.Option(min=1, help="Number of tasks of the job array.")] = 8,
+) -> None:
+    """Print a Slurm script (sbatch) that runs a plan as a job array.
+
+    For example
+
+        groundswell ensemble script survey.toml --tasks 16 > survey.sh
+    """
+    from groundswell.ensembles.slurm import job_script
+
+    typer.echo(job_script(plan, tasks), nl=False)
+
+
+def _report(quiet: bool) -> Callable[[Outcome], None]:
+    """A function that prints what came of a run."""
+    if quiet:
+        return lambda outcome: None
+
+    def tell(outcome: Outcome) -> None:
+        seconds = f" in {outcome.seconds:.3g} s" if outcome.seconds else ""
+        typer.echo(f"{outcome.name} {outcome.state}{seconds}{_reason(outcome.message)}", err=True)
+
+    return tell
+
+
+def _reason(message: str) -> str:
+    return f": {message.splitlines()[0]}" if message else ""
+
+
+def _end(found: Status, quiet: bool, as_json: bool) -> None:
+    """Show the state of the ensemble; exit with 1 if runs have failed."""
+    if as_json or not quiet:
+        _show(found, as_json)
+    if found.messages:
+        raise typer.Exit(1)
+
+
+def _show(found: Status, as_json: bool) -> None:
+    from groundswell.ensembles.commands import describe
+
+    if as_json:
+        typer.echo(json.dumps(found.as_dict(), indent=2))
+        return
+    typer.echo(describe(found))
+    for name, message in found.messages.items():
+        typer.echo(f"  {name}{_reason(message)}")

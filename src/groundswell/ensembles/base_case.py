@@ -1,0 +1,116 @@
+"""The base case of an ensemble, and the cases that its rows make of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groundswell.case import Case
+from groundswell.case.load import case_of
+from groundswell.case.settings import set_values
+from groundswell.ensembles.plan import Plan, tables_of
+from groundswell.ensembles.rows import Row, Settings
+from groundswell.errors import CaseError, GroundswellError, InputError, counted
+from groundswell.simulation import preparation
+from groundswell.simulation.kept_parts import KeptParts
+
+NAMED = 4  # rows that a message names
+PREPARED_SECONDS = 20.0  # for set-ups of rows before the first run; the rest fail when they run
+
+
+@dataclass(frozen=True)
+class BaseCase:
+    """The tables of the base case.
+
+    Args:
+        document: the tables.
+        folder: folder of relative file names.
+        source: name of the case in messages.
+        backend: replaces that of the case.
+    """
+
+    document: Mapping[str, Any]
+    folder: Path
+    source: str
+    backend: str | None = None
+
+    @classmethod
+    def of(cls, plan: Plan) -> BaseCase:
+        """The base case of a plan; raises InputError if its file cannot be read."""
+        return cls(*tables_of(plan), plan.backend)
+
+    def case(self, settings: Settings) -> Case:
+        """The case with other values.
+
+        Raises:
+            InputError: a path leads nowhere.
+            CaseError: the case is invalid.
+        """
+        document = set_values(dict(self.document), settings)
+        return case_of(document, self.folder, self.source).with_run(backend=self.backend)
+
+
+def require_valid(
+    base: BaseCase, rows: Sequence[Row], source: str, *, prepare: bool = True
+) -> dict[str, Case]:
+    """The case of each row, by name.
+
+    Args:
+        source: name of the plan in messages.
+        prepare: whether to look for rows whose set-up fails, too, as far as the time allows.
+
+    Raises:
+        InputError: some are invalid or cannot run; one message lists the rows by problem.
+    """
+    cases, problems = {}, {}
+    for row in rows:
+        try:
+            cases[row.name] = base.case(row.settings)
+        except InputError as error:
+            problems[row.name] = _text(error)
+    problems |= _set_up_problems(cases) if prepare and not problems else {}
+    if problems:
+        raise InputError("\n".join([f"{source} has rows that cannot run:", *_by_text(problems)]))
+    return cases
+
+
+def _set_up_problems(cases: Mapping[str, Case]) -> dict[str, str]:
+    """What keeps rows from being set up, as far as the time allows to look."""
+    ends, problems = time.monotonic() + PREPARED_SECONDS, {}
+    with KeptParts().used():
+        for name, case in cases.items():
+            if text := _failure(lambda case=case: preparation.prepare(case)):  # type: ignore[misc]
+                problems[name] = text
+            if time.monotonic() > ends:
+                break
+    return problems
+
+
+def _failure(act: Callable[[], object]) -> str:
+    """The message of an error of the function; empty without one."""
+    try:
+        act()
+    except GroundswellError as error:
+        return _text(error)
+    return ""
+
+
+def _text(error: GroundswellError) -> str:
+    if isinstance(error, CaseError):
+        return "\n".join(map(str, error.problems))
+    return str(error)
+
+
+def _by_text(problems: Mapping[str, str]) -> Iterator[str]:
+    """Lines with each problem below the rows that have it."""
+    names: dict[str, list[str]] = {}
+    for name, text in problems.items():
+        names.setdefault(text, []).append(name)
+    for text, rows in names.items():
+        more = len(rows) - NAMED
+        rest = f" and {counted(more, 'more row', 'more rows')}" if more > 0 else ""
+        yield f"  {', '.join(rows[:NAMED])}{rest}:"
+        yield from (f"    {line}" for line in text.splitlines())

@@ -1,0 +1,195 @@
+"""Workers as processes of this machine, each with a GPU or a share of the cores."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from groundswell.ensembles.rows import Row
+from groundswell.ensembles.worker import Assignment, Outcome
+from groundswell.ensembles.worker_process import decode, encode
+from groundswell.errors import InputError, install
+from groundswell.processes import find_mpiexec, without_launcher
+
+END_SECONDS = 20.0  # for a worker to end after its last run
+PROGRAM = (sys.executable, "-m", "groundswell.ensembles.worker_process")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a worker runs.
+
+    Args:
+        environment: variables of its processes, such as the GPU that it sees.
+        turn: the file with whose lock workers of one GPU take turns; None without others.
+        ranks: number of processes.
+        launcher: command that starts them; by default mpiexec if there are several.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    turn: Path | None = None
+    ranks: int = 1
+    launcher: str = ""
+
+    def command(self) -> list[str]:
+        """The command of the worker.
+
+        Raises:
+            InputError: there is no mpiexec.
+        """
+        if self.launcher:
+            return [*shlex.split(self.launcher), *PROGRAM]
+        if self.ranks == 1:
+            return [*PROGRAM]
+        mpiexec = find_mpiexec()
+        if mpiexec is None:
+            raise InputError(
+                f"ranks_per_run = {self.ranks} needs mpiexec, which was not found; "
+                f"{install('mpi')}, or give the launcher"
+            )
+        return [mpiexec, "-n", str(self.ranks), *PROGRAM]
+
+
+@dataclass
+class _Process:
+    """A worker's process."""
+
+    place: Place
+    process: subprocess.Popen[bytes]
+    errors: IO[bytes]
+    row: Row | None = None
+
+    @classmethod
+    def start(cls, place: Place, assignment: Assignment) -> _Process:
+        """Start it, and tell it what all runs share."""
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
+        process = subprocess.Popen(
+            place.command(),
+            env=without_launcher(os.environ) | dict(place.environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
+        )
+        started = cls(place, process, errors)
+        started.send((assignment, place.turn))
+        return started
+
+    def send(self, content: object) -> None:
+        """Send an object; a worker that has died is noticed when its output ends."""
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(encode(content))
+            self.process.stdin.flush()
+
+    def receive(self) -> Outcome | None:
+        """The next outcome; None if the worker has ended."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        return decode(line) if line.endswith(b"\n") else None
+
+    def last_words(self) -> str:
+        """How the process ended, with the last line that it wrote to standard error."""
+        code = self.process.wait()
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").strip().splitlines()
+        return f"the worker ended with {how}" + (f": {lines[-1][:200]}" if lines else "")
+
+    def end(self) -> None:
+        """End it after its present run, or else at once."""
+        with suppress(OSError):
+            self.process.stdin.close()  # type: ignore[union-attr]
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()  # type: ignore[union-attr]
+        self.errors.close()
+
+
+class LocalWorkers:
+    """An `Executor` of processes on this machine, which keep what their runs share.
+
+    Args:
+        places: where the workers run, one for each.
+    """
+
+    def __init__(self, assignment: Assignment, places: Sequence[Place]) -> None:
+        self._assignment = assignment
+        self._vacant = deque(places)  # places without a process
+        self._idle: deque[_Process] = deque()
+        self._busy = selectors.DefaultSelector()
+
+    @property
+    def free(self) -> int:
+        """Number of workers without a run."""
+        return len(self._vacant) + len(self._idle)
+
+    def submit(self, row: Row) -> None:
+        """Give a run to a worker that has none."""
+        if not self.free:
+            raise RuntimeError("all workers are busy; poll until one is free")
+        worker = self._idle.popleft() if self._idle else self._start()
+        worker.row = row
+        worker.send(row)
+        self._busy.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore
+
+    def _start(self) -> _Process:
+        return _Process.start(self._vacant.popleft(), self._assignment)
+
+    def poll(self, seconds: float) -> Sequence[Outcome]:
+        """Outcomes of the runs that have ended; see `Executor`."""
+        if not self._busy.get_map():
+            return []
+        return [self._take(key.data) for key, _ in self._busy.select(seconds)]
+
+    def _take(self, worker: _Process) -> Outcome:
+        """The outcome of a worker's run; a worker that ends is replaced by the next run."""
+        self._busy.unregister(worker.process.stdout)  # type: ignore[arg-type]
+        assert worker.row is not None
+        name, outcome = worker.row.name, worker.receive()
+        if outcome is None:
+            outcome = Outcome(name, "crashed", worker.last_words(), is_healthy=False)
+        if outcome.is_healthy and outcome.state != "stopped":
+            self._idle.append(worker)
+        else:
+            worker.end()
+            self._vacant.append(worker.place)
+        return outcome
+
+    def cancel(self) -> None:
+        """Ask all runs to stop. MPI launchers pass on SIGUSR1, but no SIGTERM."""
+        for worker in self._working():
+            worker.process.send_signal(signal.SIGUSR1)
+
+    def _working(self) -> list[_Process]:
+        return [key.data for key in self._busy.get_map().values()]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.cancel()
+        for worker in [*self._idle, *self._working()]:
+            worker.end()
+        self._busy.close()

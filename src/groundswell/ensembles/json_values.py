@@ -1,0 +1,24 @@
+"""Attributes of Zarr groups in the types of JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def json_values(value: Any) -> Any:
+    """A value in types of JSON.
+
+    NumPy's numbers and arrays become Python's. What JSON lacks, such as infinity or a date, becomes
+    text.
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): json_values(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_values(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | None) else str(value)

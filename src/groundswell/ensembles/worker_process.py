@@ -1,0 +1,79 @@
+"""The program of a worker: makes the runs that it reads from standard input.
+
+Each line is a pickled object in base64: first the arguments of `Worker`, then rows. The outcomes
+are lines of standard output. On several ranks, rank 0 reads and writes. The program ends with its
+input, which is also what happens if its parent is killed.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Iterator
+from typing import IO, Any
+
+from groundswell.ensembles.rows import Row
+from groundswell.ensembles.worker import Outcome, Worker
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.simulation.signals import StopRequest, stop_request
+
+
+def encode(content: object) -> bytes:
+    """An object as a line."""
+    return base64.b64encode(pickle.dumps(content)) + b"\n"
+
+
+def decode(line: bytes) -> Any:
+    """The object of a line; lines come only from the processes of this ensemble."""
+    return pickle.loads(base64.b64decode(line))
+
+
+def main() -> None:
+    """Make runs until the input ends or a signal asks for a stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which decides
+    replies = _own_output()
+    job = get_communicator()
+    with stop_request() as stop:
+        lines = _lines(job)
+        worker = Worker(*next(lines))
+        gc.freeze()  # collections between runs look at new objects only
+        for row in lines:
+            outcome = _stopped(row) if stop else worker.run(row)
+            if job.first:
+                replies.write(encode(outcome))
+                replies.flush()
+            if not _goes_on(job, outcome, stop):
+                break
+
+
+def _own_output() -> IO[bytes]:
+    """Standard output for outcomes alone: whatever else is printed goes to standard error."""
+    found = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return found
+
+
+def _lines(job: Communicator) -> Iterator[Any]:
+    """The objects that rank 0 reads, on all ranks."""
+    while True:
+        line = job.bcast(sys.stdin.buffer.readline() if job.first else b"")
+        if not line.endswith(b"\n"):
+            return
+        yield decode(line)
+
+
+def _goes_on(job: Communicator, outcome: Outcome, stop: StopRequest) -> bool:
+    return bool(job.bcast(outcome.is_healthy and not stop))
+
+
+def _stopped(row: Row) -> Outcome:
+    return Outcome(row.name, "stopped", "stopped before it began")
+
+
+if __name__ == "__main__":
+    main()

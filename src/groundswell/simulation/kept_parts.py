@@ -1,0 +1,73 @@
+"""Parts of set-ups that later runs of the same process use again.
+
+A solver wraps the making of a costly part, such as a medium on its grid, in `kept`. A single run
+makes it as usual. Runs that follow each other in one process, as those of an ensemble, find it if
+the part depends on the same sections of their cases.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+Part = TypeVar("Part")
+
+MOST = 2  # parts of each kind: enough for runs that alternate between two grids
+
+
+class KeptParts:
+    """The latest parts of each kind, by what decides them.
+
+    All ranks of a run make the same requests in the same order, so that they keep the same parts.
+
+    Args:
+        most: number of parts of each kind.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._parts: dict[str, OrderedDict[Hashable, Any]] = {}
+
+    def get(self, kind: str, key: Hashable, make: Callable[[], Part]) -> Part:
+        """The part of this kind and key; `make` makes it if it is not kept."""
+        parts = self._parts.setdefault(kind, OrderedDict())
+        if key not in parts:
+            while len(parts) >= self._most:  # first, so that its memory is free
+                parts.popitem(last=False)
+            parts[key] = make()
+        parts.move_to_end(key)
+        found: Part = parts[key]
+        return found
+
+    def forget(self) -> None:
+        """Drop all parts."""
+        self._parts.clear()
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Context in which `kept` finds parts here."""
+        token = _used.set(self)
+        try:
+            yield
+        finally:
+            _used.reset(token)
+
+
+_used: ContextVar[KeptParts | None] = ContextVar("kept_parts", default=None)
+
+
+def kept(kind: str, key: Hashable, make: Callable[[], Part]) -> Part:
+    """The part that an earlier run of this process has made of the same key, or a new one.
+
+    Nobody may change a part that was made here.
+
+    Args:
+        kind: what it is; the latest few parts of each kind are kept.
+        key: everything that decides the part, such as `Case.part_digest`.
+        make: makes the part.
+    """
+    parts = _used.get()
+    return make() if parts is None else parts.get(kind, key, make)

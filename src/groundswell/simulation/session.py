@@ -1,0 +1,39 @@
+"""What runs that follow each other in one process share: the open device and parts of set-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from groundswell.backends import Backend
+from groundswell.simulation.kept_parts import KeptParts
+
+
+@dataclass
+class RunSession:
+    """Devices that stay open, with their bandwidths, and parts of set-ups that are made once.
+
+    Kernels that are compiled and loaded, and the memory that a backend has allocated, stay with it.
+
+    Args:
+        turn: context of the time steps of a run, such as a lock of the device, which other
+            processes use as well.
+    """
+
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext
+    kept: KeptParts = field(default_factory=KeptParts)
+    _backends: dict[str, Backend] = field(default_factory=dict, init=False)
+    _bandwidths: dict[str, float] = field(default_factory=dict, init=False)
+
+    def backend(self, name: str, open_one: Callable[[], Backend]) -> Backend:
+        """The open backend of this name; `open_one` opens it for the first run."""
+        if name not in self._backends:
+            self._backends[name] = open_one()
+        return self._backends[name]
+
+    def bandwidth(self, name: str, measure: Callable[[], float]) -> float:
+        """The memory bandwidth, bytes/s, of the devices of all ranks; measured once."""
+        if name not in self._bandwidths:
+            self._bandwidths[name] = measure()
+        return self._bandwidths[name]
