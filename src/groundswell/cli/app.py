@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from groundswell import registry
+from groundswell.cli.hazard import hazard
 from groundswell.cli.options import (
     EXAMPLE,
     SOLVERS,
@@ -330,6 +331,9 @@ def report(
     page = write_report(folder, lambda text: text_tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
+
+
+app.command()(hazard)
 
 
 def _tell(text: str) -> None:
