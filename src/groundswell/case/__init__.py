@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundswell.case.common import Case, Section
-from groundswell.case.load import as_case, load_case, read_case
+from groundswell.case.load import as_case, load_case, read_case, read_document
 from groundswell.case.settings import Settings, parse_settings, set_values
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "load_case",
     "parse_settings",
     "read_case",
+    "read_document",
     "set_values",
 ]

@@ -73,6 +73,17 @@ def _load_with_solver(path: Path) -> Case:
     return case
 
 
+def read_document(path: str | Path) -> dict[str, object]:
+    """The tables of a TOML file.
+
+    Raises:
+        InputError: the file cannot be read.
+        CaseError: it is not TOML; names the line.
+    """
+    path = Path(path)
+    return _parse(_read(path), path.name)
+
+
 def read_case(
     text: str | bytes,
     folder: str | Path = "",

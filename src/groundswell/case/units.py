@@ -135,6 +135,8 @@ COMMON = {
     "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     "Hz": {"Hz": 1.0, "mHz": 1e-3, "kHz": 1e3, "MHz": 1e6},
     "m/s": {"m/s": 1.0, "km/s": 1e3},
+    # In these texts, g is the acceleration of gravity; that of pint is the gram.
+    "m/s^2": {"g": 9.80665, "m/s^2": 1.0, "cm/s^2": 1e-2},
     "kg/m^3": {"kg/m^3": 1.0, "g/cm^3": 1e3},
     "deg": {"deg": 1.0},
     "N m": {"N m": 1.0},
@@ -165,6 +167,7 @@ Length = Annotated[float, Unit("m", "a length", "5 km")]
 Time = Annotated[float, Unit("s", "a time", "0.5 s")]
 Frequency = Annotated[float, Unit("Hz", "a frequency", "2.3 Hz")]
 Speed = Annotated[float, Unit("m/s", "a speed", "5.5 km/s")]
+Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "0.1 g")]
 Density = Annotated[float, Unit("kg/m^3", "a density", "2.67 g/cm^3")]
 Angle = Annotated[float, Unit("deg", "an angle", "30 deg")]
 Moment = Annotated[float, Unit("N m", "a moment", "1e18 N m")]

@@ -9,6 +9,7 @@ import typer
 
 from groundswell import registry
 from groundswell.cli import ensemble
+from groundswell.cli.hazard import hazard
 from groundswell.cli.options import (
     EXAMPLE,
     SOLVERS,
@@ -340,6 +341,7 @@ def report(
 
 
 app.command()(synthesize)
+app.command()(hazard)
 
 
 def _tell(text: str) -> None:

@@ -1,0 +1,247 @@
+"""Simulated intensities: ground motion of the variations of ruptures, from a dataset.
+
+A dataset has the dimensions `rupture`, `site` (or `station`) and, if there are several simulations
+of a rupture, `variation`. Coordinates of the first two are their names. Instead, one dimension may
+count all simulations, with a coordinate `rupture` that names the rupture of each. Instead of sites
+there may be a map on `y` and `x`. Spectra also have `period`, and components `component`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundswell.arrays import Floats, HostArray
+from groundswell.errors import InputError, did_you_mean, listed
+from groundswell.formats.damage import read_errors_reported
+from groundswell.formats.netcdf import open_dataset
+from groundswell.seismology.hazard.exceedance import Lognormal, Samples
+from groundswell.seismology.hazard.measures import Measure
+from groundswell.seismology.hazard.ruptures import Ruptures, some
+from groundswell.seismology.hazard.sites import Sites
+
+if TYPE_CHECKING:
+    import xarray
+
+_UNITS = {"m s-2": 1.0, "m/s^2": 1.0, "m/s2": 1.0, "m s-1": 1.0, "m/s": 1.0, "m": 1.0, "s": 1.0}
+_OTHER_UNITS = {"g": 9.80665, "cm/s^2": 0.01, "cm s-2": 0.01, "cm/s": 0.01, "cm s-1": 0.01}
+_HORIZONTAL = ("E", "N")
+COMBINED = ("geometric-mean", "larger")
+_PERIOD_TOLERANCE = 1e-3  # relative
+
+
+class Intensities:
+    """Simulated intensities of one dataset.
+
+    Args:
+        dataset: see the module.
+        source: name of the dataset in messages.
+        component: "E", "N" or "Z", "geometric-mean" or "larger", if there are components.
+
+    Raises:
+        InputError: the dataset has no ruptures or no sites.
+    """
+
+    def __init__(
+        self, dataset: xarray.Dataset, source: object, component: str | None = None
+    ) -> None:
+        self._source, self._component = source, component
+        self._grid = None
+        if {"x", "y"} <= set(dataset.dims):
+            self._grid = (dataset.sizes["y"], dataset.sizes["x"])
+            dataset = _stacked(dataset)
+        self._data = dataset.rename({"station": "site"}) if "station" in dataset.dims else dataset
+        if "site" not in self._data.dims or "rupture" not in self._data.variables:
+            raise InputError(
+                f"{source}: needs sites and the names of ruptures; it has the dimensions "
+                f"{listed(map(str, dataset.dims))}"
+            )
+        self._simulations = _simulations(self._data, source)
+
+    @classmethod
+    def open(cls, path: Path, component: str | None = None) -> Intensities:
+        """Open a NetCDF file, or a Zarr store (a folder). Raises `InputError`."""
+        return cls(_open(path), path, component)
+
+    def sites(self, vs30: float) -> Sites:
+        """The sites of the dataset.
+
+        Raises:
+            InputError: they have no positions.
+        """
+        data = self._data
+        pairs = (("longitude", "latitude"), ("x", "y"))
+        pair = next((p for p in pairs if all(name in data.variables for name in p)), None)
+        if pair is None:
+            raise InputError(f"{self._source}: its sites have no positions; give [sites]")
+        horizontal = np.column_stack([np.asarray(data[name].values, float) for name in pair])
+        count = len(horizontal)
+        unknown = np.full(count, np.nan)
+        names = _names(data, "site")
+        return Sites(names, horizontal, pair == pairs[0], np.full(count, vs30), unknown, self._grid)
+
+    def samples(self, measure: Measure, ruptures: Ruptures, sites: Sites) -> Samples:
+        """The motion of all variations of the ruptures at the sites.
+
+        Raises:
+            InputError: a rupture, a site or the measure is missing, or values are invalid.
+        """
+        places = _positions(_names(self._data, "site"), sites.names, f"{self._source}: sites")
+        array = self._values(measure).isel(site=places)
+        values = np.asarray(array.transpose(*self._order).values, float)
+        values = values.reshape(-1, values.shape[-1]) * self._unit(array)
+        self._require_valid(values, measure)
+        groups = [self._rows(name) for name in ruptures.names]
+        most = max(map(len, groups))
+        filled = np.full((len(groups), most, len(sites)), np.nan)
+        for n, rows in enumerate(groups):
+            filled[n, : len(rows)] = values[rows]
+        if (missing := ~np.isfinite(filled).any(axis=1)).any():
+            names = [ruptures.names[n] for n in np.flatnonzero(missing.any(axis=1))]
+            raise InputError(f"{self._source}: {measure} of rupture {some(names)} has no values")
+        return Samples(filled)
+
+    def lognormal(self, measure: Measure, ruptures: Ruptures, sites: Sites) -> Lognormal:
+        """A lognormal distribution for each rupture and site; raises as `samples`."""
+        samples = self.samples(measure, ruptures, sites)
+        if (samples.values <= 0).any():
+            raise InputError(
+                f"{self._source}: {measure} is 0 in places, which has no logarithm; use "
+                'distribution = "samples"'
+            )
+        return samples.lognormal()
+
+    def _rows(self, name: str) -> HostArray:
+        """The simulations of a rupture."""
+        if name not in self._simulations:
+            known = list(self._simulations)
+            raise InputError(
+                f"{self._source}: has no rupture {name!r}{did_you_mean(name, known)}, whose rate "
+                "would be lost; remove it from the table, or simulate it"
+            )
+        return self._simulations[name]
+
+    def _values(self, measure: Measure) -> xarray.DataArray:
+        """The variable of a measure, at its period and for the chosen component."""
+        variables = {str(name).lower(): name for name in self._data.data_vars}
+        if measure.name not in variables:
+            raise InputError(
+                f"{self._source}: has no {measure.name}{did_you_mean(measure.name, variables)}; "
+                f"it has {listed(variables or ['nothing'])}"
+            )
+        array = self._data[variables[measure.name]]
+        array = self._at_period(array, measure)
+        if "component" in array.dims:
+            array = self._of_component(array, measure)
+        if set(array.dims) != set(self._order):
+            raise InputError(
+                f"{self._source}: {measure.name} has the dimensions {listed(map(str, array.dims))};"
+                f" it needs {listed(self._order)}, and perhaps a period and components"
+            )
+        return array
+
+    @property
+    def _order(self) -> list[str]:
+        """The dimensions of values: ruptures or simulations, perhaps variations, and sites."""
+        first = str(self._data["rupture"].dims[0])
+        has_variations = "variation" in self._data.dims and first != "variation"
+        return [first, *(["variation"] if has_variations else []), "site"]
+
+    def _at_period(self, array: xarray.DataArray, measure: Measure) -> xarray.DataArray:
+        if ("period" in array.dims) != (measure.period is not None):
+            needs = "a period, as in" if measure.period is None else "no period:"
+            example = Measure(measure.name, 1.0 if measure.period is None else None)
+            raise InputError(f'{self._source}: {measure.name} needs {needs} "{example}"')
+        if measure.period is None:
+            return array
+        periods = np.asarray(array["period"].values, float)
+        nearest = int(np.argmin(np.abs(periods - measure.period)))
+        if abs(periods[nearest] - measure.period) > _PERIOD_TOLERANCE * measure.period:
+            known = listed(f"{period:g}" for period in periods)
+            raise InputError(
+                f"{self._source}: {measure.name} has no period {measure.period:g} s; it has {known}"
+            )
+        return array.isel(period=nearest)
+
+    def _of_component(self, array: xarray.DataArray, measure: Measure) -> xarray.DataArray:
+        known = [str(name) for name in np.atleast_1d(array["component"].values)]
+        if self._component in COMBINED and set(_HORIZONTAL) <= set(known):
+            east, north = (array.isel(component=known.index(name)) for name in _HORIZONTAL)
+            if self._component == "larger":
+                return east.where(east >= north, north).assign_attrs(array.attrs)
+            mean: xarray.DataArray = (east * north) ** 0.5
+            return mean.assign_attrs(array.attrs)
+        if self._component not in known:
+            raise InputError(
+                f"{self._source}: {measure.name} has components; give component = "
+                f"{listed([*known, *COMBINED])}"
+            )
+        return array.isel(component=known.index(self._component))
+
+    def _unit(self, array: xarray.DataArray) -> float:
+        unit = str(array.attrs.get("units", "")).strip()
+        if unit and unit not in {**_UNITS, **_OTHER_UNITS}:
+            raise InputError(
+                f"{self._source}: {array.name} has the unit {unit!r}; it must be "
+                f"{listed({**_UNITS, **_OTHER_UNITS})}"
+            )
+        return {"": 1.0, **_UNITS, **_OTHER_UNITS}[unit]
+
+    def _require_valid(self, values: Floats, measure: Measure) -> None:
+        if (values < 0).any() or np.isinf(values).any():
+            raise InputError(f"{self._source}: {measure} has values that are negative or infinite")
+
+
+def _open(path: Path) -> Any:
+    if not path.is_dir():
+        return open_dataset(path)
+    import xarray
+
+    try:
+        import zarr  # type: ignore[import-not-found] # noqa: F401
+    except ImportError:
+        raise InputError(f"{path}: reading a Zarr store needs zarr; pip install zarr") from None
+    with read_errors_reported(path, "Zarr"):
+        return xarray.open_zarr(path, decode_times=False)
+
+
+def _stacked(dataset: xarray.Dataset) -> xarray.Dataset:
+    """The cells of a map as sites, row by row, with their coordinates."""
+    return dataset.stack(site=("y", "x"), create_index=False)
+
+
+def _names(dataset: xarray.Dataset, dim: str) -> list[str]:
+    """The names along a dimension, or its numbers."""
+    coordinate = next((name for name in (dim, "code") if name in dataset.variables), None)
+    if coordinate is None or dataset[coordinate].dims != (dim,):
+        return [str(n) for n in range(dataset.sizes[dim])]
+    return [_text(value) for value in dataset[coordinate].values]
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _simulations(dataset: xarray.Dataset, source: object) -> dict[str, HostArray]:
+    """The numbers of the simulations of each rupture, in the order of the values."""
+    coordinate = dataset["rupture"]
+    if len(coordinate.dims) != 1:
+        raise InputError(f"{source}: rupture must name the rupture along one dimension")
+    (dim,) = coordinate.dims
+    names = np.array([_text(value) for value in coordinate.values])
+    variations = dataset.sizes.get("variation", 1)
+    if variations > 1 and dim == "variation":
+        variations = 1
+    numbers = np.arange(len(names) * variations).reshape(len(names), variations)
+    return {str(name): numbers[names == name].ravel() for name in dict.fromkeys(names.tolist())}
+
+
+def _positions(known: list[str], wanted: Any, what: str) -> list[int]:
+    """The places of wanted names among the known ones."""
+    at: Mapping[str, int] = {name: n for n, name in enumerate(known)}
+    if missing := [name for name in wanted if name not in at]:
+        raise InputError(f"{what} lack {some(missing)}; remove them, or simulate them")
+    return [at[name] for name in wanted]
