@@ -65,6 +65,22 @@ def test_kernels_of_the_earthquake_solver(run: Run) -> None:
         assert speed == pytest.approx(44 * 40 * 24 / step / 1e3, rel=0.05, abs=1)
 
 
+def test_recording_of_green_tensors(run: Run) -> None:
+    options = ["--cells", "44", "40", "30", "--backend", "cpu", "--times", "1", "--points", "4"]
+    head, step, kernels = run("green_recording", *options)
+    assert head.endswith("4 points")
+    without, every, recorded = numbers(step)[:3]
+    assert 0 < without < recorded * 10 and every == 4
+    assert min(numbers(kernels)[:2]) > 0 and numbers(kernels)[2] < 1
+
+
+def test_synthesis_from_green_tensors(run: Run) -> None:
+    sizes = ["--variations", "4", "--points", "6", "--samples", "50"]
+    _, times, rate = run("green_synthesis", *sizes, "--backend", "cpu")
+    total, *parts = numbers(times)
+    assert total == pytest.approx(sum(parts), abs=0.002) and numbers(rate)[0] > 0
+
+
 def test_iterations_of_the_poisson_solver(run: Run) -> None:
     stored, affine = run("poisson_iterations", "3:1", "--backend", "cpu")
     assert stored.startswith("N = 3, 1^3 each of 1, stored: ") and "affine" in affine

@@ -7,6 +7,7 @@ PROBLEMS = [
     "waves:time_order",
     "energy:conservation",
     "reciprocity:exchange",
+    "green:moments",
     "fullspace:double_couple",
     "lamb:vertical_force",
     "layered:loh1",

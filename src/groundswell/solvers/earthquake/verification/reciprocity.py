@@ -47,7 +47,7 @@ def exchange(backend: Backend, full: bool) -> Iterator[Check]:
     count = 60 if full else 20
     size = np.multiply((count, count - 2, count - 4), SPACING)
     for sides in ("pml", "sponge", "periodic") if full else ("sponge", "periodic"):
-        yield _check(backend, sides, size, _random_medium(count), "random medium with Q")
+        yield _check(backend, sides, size, random_medium(count), "random medium with Q")
     layers = "layers with Q and interfaces inside cells"
     yield _check(backend, "pml", size, LAYERS, layers)
 
@@ -74,7 +74,8 @@ def _check(
     return Check.at_most(name, errors[a, b], LIMIT, note=note)
 
 
-def _random_medium(count: int) -> case_sections.Table:
+def random_medium(count: int) -> case_sections.Table:
+    """A medium with random speeds, densities and quality factors in `count` cells along x."""
     rng = np.random.default_rng(8)
     shape = (count - 4, count - 2, count)
     vs = rng.uniform(1500.0, 2500.0, shape)
