@@ -24,7 +24,7 @@ DEPTH = "source.0.depth"
 def write_plan(folder: Path, runs: int, **more: Any) -> Path:
     """A plan of so many runs of a small earthquake at different depths; returns its file."""
     seismograms = {"interval": "0.02 s", "formats": ["hdf5"]}
-    output = FEW_OUTPUTS | {"seismograms": seismograms}
+    output = FEW_OUTPUTS | {"seismograms": seismograms, "shaking_map": False}
     folder.mkdir(exist_ok=True)
     write_small_case(folder, "earthquake", output=output, run={"checkpoint": None})
     content = {"case": "case.toml", "columns": {DEPTH: depths(runs)}, **more}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,6 +26,9 @@ from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
 
 MemoryHandle = Any  # identifies shared memory; hashable and picklable, of the backend's own type
+
+Compiled = TypeVar("Compiled")
+MOST_MODULES = 64  # more than a solver has
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
@@ -47,6 +51,24 @@ class Module(Protocol):
         the parameters in the kernel's source.
         """
         ...
+
+
+class RecentModules:
+    """The latest modules by their sources."""
+
+    def __init__(self) -> None:
+        self._modules: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, source: Source, make: Callable[[], Compiled]) -> Compiled:
+        """The module of a source; `make` makes it if it is not among the latest."""
+        key = source.key
+        if key not in self._modules:
+            self._modules[key] = make()
+        self._modules.move_to_end(key)
+        if len(self._modules) > MOST_MODULES:
+            self._modules.popitem(last=False)
+        found: Compiled = self._modules[key]
+        return found
 
 
 class EagerGraph:
@@ -154,6 +176,11 @@ class Backend(ABC):
             BackendError: there is no compiler, or the source does not compile (the message
                 contains the compiler's output).
         """
+
+    @cached_property
+    def modules(self) -> RecentModules:
+        """The latest modules, which solvers that follow each other on this backend share."""
+        return RecentModules()
 
     @abstractmethod
     def compile(self, source: Source) -> Module:

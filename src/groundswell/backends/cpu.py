@@ -194,6 +194,9 @@ class CpuBackend(Backend):
         return self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
 
     def compile(self, source: Source) -> CpuModule:
+        return self.modules.get(source, lambda: self._module(source))
+
+    def _module(self, source: Source) -> CpuModule:
         built = self.compiling.submit(lambda: self.build(source))
         return CpuModule(self.compiling, source, built, self._team, self.cores)
 

@@ -150,6 +150,9 @@ class CudaBackend(Backend):
         return nvrtc.compile_cached(self._cache, source.text(), self._architecture)
 
     def compile(self, source: Source) -> CudaModule:
+        return self.modules.get(source, lambda: self._module(source))
+
+    def _module(self, source: Source) -> CudaModule:
         built = self.compiling.submit(lambda: self.build(source))
         return CudaModule(self._cupy, self.compiling, source, built, self._streams)
 
@@ -239,7 +242,9 @@ class CudaBackend(Backend):
         return nccl.NcclCommunicator(library, size, unique_id, rank, lambda: self._streams.current)
 
     def memory_info(self) -> tuple[int, int]:
-        return self._cupy.cuda.Device().mem_info
+        free, total = self._cupy.cuda.Device().mem_info
+        # Memory that CuPy keeps of arrays that are gone is free for other arrays.
+        return free + self._cupy.get_default_memory_pool().free_bytes(), total
 
     def measure_bandwidth(self, megabytes: int = 1024, repeats: int = 7) -> float:
         """Memory bandwidth: the best of `repeats` copies of this size on the device, bytes/s.

@@ -194,6 +194,17 @@ def _invalid(problem: str) -> BackendError:
     return BackendError(f"CUDA_VISIBLE_DEVICES = {listed!r} {problem}")
 
 
+def free_memory(buses: Sequence[str]) -> list[int]:
+    """Free memory of GPUs by PCI bus id, bytes, without a context on any of them.
+
+    Raises:
+        BackendError: nvidia-ml-py or the driver is missing.
+    """
+    with _nvml() as nvml:
+        handles = [nvml.nvmlDeviceGetHandleByPciBusId(bus.encode()) for bus in buses]
+        return [int(nvml.nvmlDeviceGetMemoryInfo(handle).free) for handle in handles]
+
+
 # --- NVML -----------------------------------------------------------------------------------------
 
 

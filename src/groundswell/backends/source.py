@@ -9,7 +9,7 @@ binary. A GPU always needs parameters as constants, because they save registers.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -48,6 +48,14 @@ class Source:
     constants: Mapping[str, Constant]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     generic: bool = False
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for sources with equal texts, unless a file that this one includes has changed."""
+        given = {**self.constants, **self.parameters}
+        values = [(name, type(value), repr(value)) for name, value in given.items()]
+        named = tuple(values), len(self.constants), self.generic
+        return self.path, self.path.stat().st_mtime_ns, named
 
     def text(self) -> str:
         """The translation unit: constants and parameters, then the file and its includes."""

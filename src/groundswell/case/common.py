@@ -279,16 +279,15 @@ class Case(Section):
         """SHA-256 of the canonical content; data files count by name, not by content."""
         return hashlib.sha256(self.canonical(without).encode()).hexdigest()
 
-    def part_digest(self, *sections: str) -> str:
-        """SHA-256 of some top-level sections, and of the state of the files that they name.
+    def digest_with_files(self, without: tuple[str, ...] = ()) -> str:
+        """The same, with the times and sizes of the data files in these sections.
 
-        The key of parts of a set-up that depend on these sections alone; see `simulation.kept`.
+        It decides whether a later run of this process can use a part of a set-up again.
         """
-        content = self.model_dump(include=set(sections), exclude_none=True)
-        states = [(str(path), path.stat()) for path in _paths(content) if path.is_file()]
+        named = _paths(self.model_dump(exclude=set(without)))
+        states = [(str(path), path.stat()) for path in named if path.is_file()]
         files = [(path, state.st_mtime_ns, state.st_size) for path, state in states]
-        text = json.dumps([self.solver, content, files], sort_keys=True, default=self._plain)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(f"{self.digest(without)} {files}".encode()).hexdigest()
 
     def _plain(self, value: Any) -> Any:
         """JSON values of paths, as the user wrote them, and of arrays."""

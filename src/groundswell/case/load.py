@@ -105,17 +105,6 @@ def read_case(
     return case_of(content, folder, source, settings)
 
 
-def read_document(path: str | Path) -> dict[str, object]:
-    """The tables of a case file (TOML), not validated.
-
-    Raises:
-        InputError: the file cannot be read.
-        CaseError: it is not TOML.
-    """
-    path = Path(path)
-    return _parse(_read(path), path.name)
-
-
 def case_of(
     document: Mapping[str, object],
     folder: str | Path = "",

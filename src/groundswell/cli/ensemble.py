@@ -22,7 +22,9 @@ StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="Store of the e
 Quiet = Annotated[bool, flag("--quiet", "-q", text="Show no progress.")]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Number of processes; one per core or four per GPU by default."),
+    typer.Option(
+        min=1, help="Number of processes; by default one per core, or up to eight per GPU."
+    ),
 ]
 
 

@@ -164,8 +164,8 @@ def _local(workers: int | None) -> Open:
         from groundswell.ensembles.executors.places import places_for
 
         assignment = Assignment.of(plan)
-        name = assignment.base.case(plan.rows[0].settings).run.backend
-        return LocalWorkers(assignment, places_for(plan, name, workers, runs))
+        case = assignment.base.case(plan.rows[0].settings)
+        return LocalWorkers(assignment, places_for(plan, case, workers, runs))
 
     return open_workers
 

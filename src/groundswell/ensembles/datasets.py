@@ -105,14 +105,24 @@ def _loaded(dataset: xarray.Dataset) -> xarray.Dataset:
 
 def write_zarr(store: Path, group: str, dataset: xarray.Dataset) -> None:
     """Write a dataset as a group of a Zarr hierarchy."""
+    import zarr
+
     chunks = {str(name): _chunks(array) for name, array in dataset.variables.items()}
     encoding = {name: {"chunks": shape} for name, shape in chunks.items() if shape}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of text, whose type in Zarr 3 has no specification yet
-        plain = dataset.assign_attrs(json_values(dataset.attrs))
+        warnings.simplefilter("ignore")  # consolidated metadata are not in the specification yet
+        plain = _with_text(dataset).assign_attrs(json_values(dataset.attrs))
         plain.to_zarr(
-            store, group=group, mode="w", zarr_format=3, consolidated=True, encoding=encoding
+            store, group=group, mode="w", zarr_format=3, consolidated=False, encoding=encoding
         )
+        # xarray reads all metadata of a dataset from one file, if it is opened by its own path.
+        zarr.consolidate_metadata(store, path=group, zarr_format=3)
+
+
+def _with_text(dataset: xarray.Dataset) -> xarray.Dataset:
+    """Text of any length, which other readers of Zarr know, instead of NumPy's of fixed length."""
+    names = [name for name, array in dataset.variables.items() if array.dtype.kind == "U"]
+    return dataset.assign({name: dataset[name].astype(object) for name in names})
 
 
 def _chunks(array: xarray.Variable) -> tuple[int, ...]:

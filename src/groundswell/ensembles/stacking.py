@@ -56,9 +56,7 @@ def read_dataset(store: Store, group: str) -> xarray.Dataset:
     import xarray
 
     require_zarr()
-    found: xarray.Dataset = xarray.open_zarr(
-        store.path, group=group, consolidated=False, decode_times=False, chunks=None
-    )
+    found: xarray.Dataset = xarray.open_zarr(store.path / group, decode_times=False, chunks=None)
     return found
 
 

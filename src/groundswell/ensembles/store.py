@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,7 @@ METADATA = "zarr.json"  # of a group or an array
 LOG = "log"
 FORMAT = "groundswell ensemble"
 VERSION = 1
+SYNCS_AT_ONCE = 16
 COMPLETE, FAILED, MISSING = "complete", "failed", "missing"
 
 Attributes = dict[str, Any]
@@ -187,9 +189,10 @@ def write_group(folder: Path, attributes: Mapping[str, object]) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Flush all files and folders below a folder to the disk."""
-    for path in [folder, *folder.rglob("*")]:
-        sync(path)
+    """Flush all files and folders below a folder to the disk, several at once: most of it waits."""
+    with ThreadPoolExecutor(SYNCS_AT_ONCE) as pool:
+        for done in [pool.submit(sync, path) for path in [folder, *folder.rglob("*")]]:
+            done.result()
 
 
 def _publish(part: Path, target: Path) -> None:

@@ -100,6 +100,7 @@ class Worker:
     _reader: ResultReader = field(init=False)
     _store: Store = field(init=False)
     _job: Communicator = field(init=False)
+    _is_used: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._session = RunSession(self._turn)
@@ -118,8 +119,18 @@ class Worker:
             return Outcome(row.name, "elsewhere")
         except DiskFull as error:
             return Outcome(row.name, "disk full", str(error))
-        gc.collect()  # the memory of the solver, before the next run allocates its own
+        self._collect()
         return outcome
+
+    def _collect(self) -> None:
+        """Free the memory of the solver before the next run allocates its own.
+
+        What the first run leaves are modules and what runs share, at which we need not look again.
+        """
+        gc.collect()
+        if not self._is_used:
+            gc.freeze()
+        self._is_used = True
 
     @contextmanager
     def _claim(self, name: str) -> Iterator[None]:

@@ -8,7 +8,6 @@ input, which is also what happens if its parent is killed.
 from __future__ import annotations
 
 import base64
-import gc
 import os
 import pickle
 import signal
@@ -41,7 +40,6 @@ def main() -> None:
     with stop_request() as stop:
         lines = _lines(job)
         worker = Worker(*next(lines))
-        gc.freeze()  # collections between runs look at new objects only
         for row in lines:
             outcome = _stopped(row) if stop else worker.run(row)
             if job.first:

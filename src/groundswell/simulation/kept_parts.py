@@ -66,7 +66,7 @@ def kept(kind: str, key: Hashable, make: Callable[[], Part]) -> Part:
 
     Args:
         kind: what it is; the latest few parts of each kind are kept.
-        key: everything that decides the part, such as `Case.part_digest`.
+        key: everything that decides the part, such as `Case.digest_with_files`.
         make: makes the part.
     """
     parts = _used.get()

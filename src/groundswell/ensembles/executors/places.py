@@ -5,23 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from groundswell.backends.host_memory import host_memory
+from groundswell.backends.links import free_memory
 from groundswell.backends.threads import available_cores
+from groundswell.case import Case
 from groundswell.ensembles.executors.local import Place
 from groundswell.ensembles.plan import Plan
 from groundswell.ensembles.store import Store
-from groundswell.errors import InputError
+from groundswell.errors import BackendError, InputError
 from groundswell.exchange.devices import gpu_buses
+from groundswell.simulation.preparation import cost_of, prepare
 
-# While one worker makes time steps on a GPU, others set up their runs and write results.
-WORKERS_PER_GPU = 4
+# While one worker makes time steps on a GPU, others set up their runs and write results, which can
+# take several times as long as the steps of a small run.
+WORKERS_PER_GPU = 8
+CONTEXT_BYTES = 6e8  # of a process on a GPU
+SPARE = 1.5  # memory of a worker over that of a run: it keeps media of the run before
 THREADS, VISIBLE = "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"
 
 
-def places_for(plan: Plan, backend: str, workers: int | None, runs: int) -> list[Place]:
+def places_for(plan: Plan, case: Case, workers: int | None, runs: int) -> list[Place]:
     """A place for each worker; no more than there are runs.
 
     Args:
-        workers: their number; by default one per core, or a few for each GPU.
+        case: a case of the plan, for the backend and the memory of runs.
+        workers: their number; by default one per core, or up to eight for each GPU, as far as the
+            memory allows.
         runs: number of runs.
 
     Raises:
@@ -29,46 +38,68 @@ def places_for(plan: Plan, backend: str, workers: int | None, runs: int) -> list
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers = {workers}: give 1 or more")
-    make = _on_gpus if backend == "cuda" else _on_cores
-    return make(plan, workers, runs)
+    on_gpus = case.run.backend == "cuda"
+    if on_gpus and plan.ranks_per_run > 1:  # a run sees all GPUs
+        return [_place(plan, {}) for _ in range(min(workers or 1, runs))]
+    most = workers or (_fitting_gpus(case) if on_gpus else _fitting_cores(plan, case))
+    count = min(most, runs)
+    return _on_gpus(plan, count) if on_gpus else _on_cores(plan, count)
 
 
-def _on_cores(plan: Plan, workers: int | None, runs: int) -> list[Place]:
-    """Workers that share the cores; OMP_NUM_THREADS sets the threads of each process."""
-    cores, ranks = available_cores(), plan.ranks_per_run
+def _fitting_cores(plan: Plan, case: Case) -> int:
+    """Number of workers that the cores and the memory have room for."""
+    wanted = _threads()
+    by_cores = available_cores() // (plan.ranks_per_run * (int(wanted) if wanted else 1))
+    return max(1, min(by_cores, int(host_memory()[0] // (SPARE * _memory_of(case)))))
+
+
+def _fitting_gpus(case: Case) -> int:
+    """Number of workers that all GPUs together have room for."""
+    buses, each = gpu_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
+    by_cores = max(1, available_cores() // len(buses))
+    try:
+        by_memory = int(min(free_memory(buses)) // each)
+    except BackendError:  # NVML is missing
+        by_memory = 1
+    return len(buses) * max(1, min(WORKERS_PER_GPU, by_cores, by_memory))
+
+
+def _memory_of(case: Case) -> int:
+    """Memory of a run, bytes."""
+    setup = prepare(case)
+    return cost_of(setup).estimate(setup).memory
+
+
+def _threads() -> str:
+    """The number of threads of each process that the user wants; empty for the default."""
     wanted = os.environ.get(THREADS, "")
-    most = max(1, cores // (ranks * (int(wanted) if wanted.isdigit() and int(wanted) else 1)))
-    count = min(workers or most, runs)
-    threads = wanted or str(max(1, cores // (count * ranks)))
+    return wanted if wanted.isdigit() and int(wanted) else ""
+
+
+def _on_cores(plan: Plan, count: int) -> list[Place]:
+    """Workers that share the cores."""
+    threads = _threads() or str(max(1, available_cores() // (count * plan.ranks_per_run)))
     return [_place(plan, {THREADS: threads}) for _ in range(count)]
 
 
-def _on_gpus(plan: Plan, workers: int | None, runs: int) -> list[Place]:
-    """Workers that share the GPUs; a run of several ranks sees all of them."""
-    if plan.ranks_per_run > 1:
-        return [_place(plan, {}) for _ in range(min(workers or 1, runs))]
-    gpus = visible_gpus()
-    count = min(workers or WORKERS_PER_GPU * len(gpus), runs)
-    threads = os.environ.get(THREADS, str(max(1, available_cores() // count)))
-    store = Store(plan.store)
+def _on_gpus(plan: Plan, count: int) -> list[Place]:
+    """Workers that share the GPUs evenly, and take turns if several have the same one."""
+    gpus, work = _visible_gpus(), Store(plan.store).work
+    threads = _threads() or str(max(1, available_cores() // count))
     return [
         Place(
             {VISIBLE: gpu, THREADS: threads},
-            store.work / f"gpu-{gpu}.lock" if count > len(gpus) else None,
+            work / f"gpu-{gpu}.lock" if count > len(gpus) else None,
             launcher=plan.launcher,
         )
         for gpu in (gpus[n % len(gpus)] for n in range(count))
     ]
 
 
-def visible_gpus() -> Sequence[str]:
-    """The GPUs that this process may use, as entries of CUDA_VISIBLE_DEVICES.
-
-    Raises:
-        BackendError: there is none.
-    """
+def _visible_gpus() -> Sequence[str]:
+    """The GPUs that this process may use, as entries of CUDA_VISIBLE_DEVICES."""
     count = len(gpu_buses())
-    named = [name for name in os.environ.get(VISIBLE, "").split(",") if name]
+    named = [name.strip() for name in os.environ.get(VISIBLE, "").split(",") if name.strip()]
     return named[:count] if named else [str(n) for n in range(count)]
 
 

@@ -9,6 +9,7 @@ and SV waves.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import pi, radians, sin
 
 import numpy as np
@@ -63,6 +64,7 @@ def reflection(
     return float(abs(np.linalg.solve(matrix[REACH:] @ motions, -source)[0]))
 
 
+@lru_cache(maxsize=32)  # most runs of an ensemble have the same layers
 def absorbed_band(
     layer: MatchedLayer, dt: float, speeds: tuple[float, float], highest: float
 ) -> AbsorbedBand | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from groundswell.arrays import DeviceArray
-from groundswell.grids.cartesian import Field, Layout
+from groundswell.backends import Backend
+from groundswell.grids.cartesian import Field, Layout, Part
+from groundswell.simulation.kept_parts import kept
 from groundswell.simulation.material_classes import ClassTable
 from groundswell.solvers.earthquake.materials import Materials, Slab
+from groundswell.solvers.earthquake.setup import Setup, ground_digest
 
 RECORD = ("compliance", "inverse_qs", "lam", "inverse_qp")  # as in kernels/materials.h
 
@@ -55,3 +58,19 @@ class ClassMaterials(Materials):
     def _assign(self, rows: slice, slab: Slab) -> None:
         classes = self._table.classify([slab[name] for name in self.names])
         self._backend.assign(self.fields["classes"].array[rows], classes)
+
+
+def load_materials(setup: Setup, backend: Backend, part: Part, layout: Layout) -> Materials:
+    """The materials of a part of the grid, in the storage that the case chooses.
+
+    Raises:
+        InputError: see `ClassMaterials.load`.
+    """
+    stored = ClassMaterials if setup.case.run.materials == "classes" else Materials
+
+    def load() -> Materials:
+        materials = stored(setup.ground, setup.dtype, backend, part, layout)
+        materials.load()
+        return materials
+
+    return kept("materials", (ground_digest(setup.case), backend, part), load)

@@ -30,6 +30,7 @@ from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import StableSteps, TimeAxis, TimeStep, whole_steps
+from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.earthquake import moduli, validation
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.faults.build import build_faults
@@ -44,6 +45,9 @@ from groundswell.solvers.earthquake.plasticity.soil_layer import SoilLayer
 from groundswell.solvers.earthquake.plasticity.soil_model import SoilModel
 from groundswell.solvers.earthquake.recordable import RECORDABLE, recordable_domain
 from groundswell.time_integration.step_limits import staggered_leapfrog
+
+# Sections that do not change the medium on the grid.
+ABOVE_GROUND = ("title", "time", "event", "source", "fault", "receiver", "receivers", "output")
 
 SAFETY = 0.97  # automatic time step over the stability limit
 
@@ -155,7 +159,8 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
         InputError: the data do not fit the case, or the case cannot run.
     """
     geography = case.grid.frame
-    ground = read_ground(case, comm)
+    ranks = comm.size if comm else 1
+    ground = kept("ground", (ground_digest(case), ranks), lambda: read_ground(case, comm))
     stable = stable_steps(ground)
     step = TimeStep.choose(case.time, stable, case.output.seismograms.interval)
     context = source_context(case, ground, step.dt)
@@ -172,6 +177,11 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     setup = Setup(case, geography, ground, stable, step, survey, axis, *more)
     _validate(setup)
     return setup
+
+
+def ground_digest(case: EarthquakeCase) -> str:
+    """Digest of all sections that can change the medium on the grid."""
+    return case.digest_with_files(without=ABOVE_GROUND)
 
 
 def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Ground:

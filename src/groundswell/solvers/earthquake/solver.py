@@ -38,8 +38,8 @@ from groundswell.solvers.earthquake.halo import (
     stress_halo,
     velocity_halo,
 )
-from groundswell.solvers.earthquake.material_classes import ClassMaterials
-from groundswell.solvers.earthquake.materials import Materials, mechanism_table
+from groundswell.solvers.earthquake.material_classes import load_materials
+from groundswell.solvers.earthquake.materials import mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.plasticity.build import build_rheology
 from groundswell.solvers.earthquake.plasticity.rank import keeps_peaks
@@ -86,9 +86,7 @@ class Earthquake(Reports, ExplicitSolver):
             self.fields |= {name: Field(backend, self.layout, dtype) for name in MEMORIES}
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        stored = ClassMaterials if setup.case.run.materials == "classes" else Materials
-        self.materials = stored(setup.ground, setup.dtype, backend, self.part, self.layout)
-        self.materials.load()
+        self.materials = load_materials(setup, backend, self.part, self.layout)
         self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, self.part)
         about = (setup, self.part, self.layout, self.materials, self.layers)
         source = step_source(*about, peaks=keeps_peaks(setup, backend))

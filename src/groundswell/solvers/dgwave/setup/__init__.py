@@ -13,6 +13,7 @@ from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
+from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.dgwave import validation
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
@@ -27,6 +28,8 @@ from groundswell.solvers.dgwave.setup.record import WaveDomain
 from groundswell.solvers.dgwave.step_limit import limit_steps
 from groundswell.spectral_elements.recording import ElementDomain
 
+# Sections that do not change the mesh, its materials and its absorbing layers.
+ABOVE_GROUND = ("title", "event", "receiver", "receivers", "output")
 SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
 
 
@@ -36,10 +39,19 @@ def prepare(case: DgWaveCase, comm: Communicator | None = None) -> Setup:
     Raises:
         InputError: the data do not fit the case, or the case cannot run.
     """
-    on_elements = on_mesh if isinstance(case.grid, MeshSection) else on_bricks
-    setup = _assemble(case, on_elements(case, comm))
+    setup = _assemble(case, _wave_domain(case, comm))
     _validate(setup)
     return setup
+
+
+def _wave_domain(case: DgWaveCase, comm: Communicator | None) -> WaveDomain:
+    """The ground of a case, which runs that differ only in other sections share."""
+    ranks = comm.size if comm else 1
+    if isinstance(case.grid, MeshSection):  # which some sources do not fit
+        key = case.digest_with_files(without=ABOVE_GROUND)
+        return kept("wave domain", (key, ranks), lambda: on_mesh(case, comm))
+    key = case.digest_with_files(without=(*ABOVE_GROUND, "source"))
+    return kept("wave domain", (key, ranks), lambda: on_bricks(case, comm))
 
 
 def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
