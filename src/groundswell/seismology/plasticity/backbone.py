@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
 from scipy.interpolate import PchipInterpolator
 
 from groundswell.arrays import Floats
@@ -24,12 +25,25 @@ SMALLEST_ERROR = 1.0001  # corner of a backbone over the curve
 DARENDELI_CURVATURE = 0.9190
 
 
+# Around this strain, and within this many e-folds, a loop of hysteresis is the small difference of
+# large numbers. There backbones deviate from their curve less than elsewhere, by up to this part.
+LOOPS_AT, LOOPS_WITHIN, SMALLER = 0.2, 1.4, 0.7
+
+
 class ModulusCurve(ABC):
     """Secant over initial shear modulus, which falls from 1 with strain."""
 
     @abstractmethod
     def ratio(self, strain: Floats) -> Floats:
         """G / Gmax at strains above 0."""
+
+    def density(self, strain: Floats) -> Floats:
+        """Of corners of a backbone, whose chords then deviate about equally; no units.
+
+        It is the square root of the second derivative of the stress over the stress, by default
+        that of a hyperbola.
+        """
+        return np.asarray(1 / (np.sqrt(strain) * (1 + strain)))
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,10 @@ class Hyperbola(ModulusCurve):
 
     def ratio(self, strain: Floats) -> Floats:
         return np.asarray(1 / (1 + strain**self.curvature))
+
+    def density(self, strain: Floats) -> Floats:
+        a, ratio = self.curvature, self.ratio(strain)
+        return np.asarray(np.sqrt(a * ratio * (a + 1 - 2 * a * (1 - ratio)) * strain ** (a - 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +139,9 @@ class Elements:
     def fit(cls, curve: ModulusCurve, count: int, largest: float) -> Elements:
         """Elements for a curve up to the strain `largest`, beyond which the stress is constant.
 
-        Corners of the backbone lie above the curve by as much as its chords lie below. The first
-        chord has the initial modulus, so that smaller strains are elastic without an error. At
-        equal distances of arctan sqrt(x), all chords of a hyperbola deviate about equally: its
-        second derivative over its value is -2 / (x (1 + x)^2).
+        Corners of the backbone lie above the curve by as much as its chords lie below, which is
+        less where loops of hysteresis are narrow. The first chord has the initial modulus, so that
+        smaller strains are elastic without an error.
         """
         corners, stress = _corners(curve, count, largest)
         strain = np.append(np.geomspace(SMALLEST * largest, largest, SAMPLES), corners)
@@ -162,15 +179,25 @@ def darendeli_reference_strain(
 def _corners(curve: ModulusCurve, count: int, largest: float) -> tuple[Floats, Floats]:
     """Strains and stresses of the corners of a backbone; see `Elements.fit`."""
     samples, above = np.geomspace(SMALLEST * largest, largest, SAMPLES), 1.005
+    allowed = _allowed(samples)
+    numbers = cumulative_trapezoid(curve.density(samples) / np.sqrt(allowed), samples, initial=0)
     for _ in range(ITERATIONS):
         first = _strain_at(curve, samples, 1 / above)
-        low, high = np.arctan(np.sqrt([first, largest]))
-        strain = np.tan(np.linspace(low, high, count)) ** 2
-        stress = strain * curve.ratio(strain)
-        chords = np.interp(samples, [0, *strain], [0, *stress])
-        share = (chords / (samples * curve.ratio(samples)))[samples > first].min(initial=1.0)
-        above = max(2 / (1 + share), SMALLEST_ERROR)
-    return strain, _concave(strain, np.append(first, above * stress[1:]))
+        low = float(np.interp(first, samples, numbers))
+        strain = np.interp(np.linspace(low, numbers[-1], count), numbers, samples)
+        strain[0] = first
+        chords = np.interp(samples, [0, *strain], [0, *(strain * curve.ratio(strain))])
+        below = (1 - chords / (samples * curve.ratio(samples))) / allowed
+        most = below[samples > first].max(initial=0.0)
+        above = max(2 / (2 - most), SMALLEST_ERROR)
+    stress = strain * curve.ratio(strain) * (1 + (above - 1) * _allowed(strain))
+    return strain, _concave(strain, np.append(first, stress[1:]))
+
+
+def _allowed(strain: Floats) -> Floats:
+    """By how much a backbone may deviate from its curve, over the most."""
+    away = np.log(strain / LOOPS_AT) / LOOPS_WITHIN
+    return np.asarray(1 - SMALLER * np.exp(-(away**2)))
 
 
 def _strain_at(curve: ModulusCurve, strain: Floats, ratio: float) -> float:

@@ -108,6 +108,25 @@ def test_more_surfaces_fit_better(count: int, most: float, curvature: float) -> 
     assert constant[0] == pytest.approx(constant[1], rel=1e-14)
 
 
+@pytest.mark.parametrize("curvature", [1.0, 0.919])
+@pytest.mark.parametrize(("count", "most", "least"), [(20, 0.03, 0.2), (40, 0.015, 0.1)])
+def test_loops_dissipate_by_masings_rules(
+    count: int, most: float, least: float, curvature: float
+) -> None:
+    """Of strains from `least` to 30 reference strains; the area of a loop by quadrature."""
+    curve = Hyperbola(curvature)
+    elements = Elements.fit(curve, count, 30.0)
+    assert elements.error < 0.005
+    for strain in np.geomspace(least, 30.0, 200):
+        x = strain * np.linspace(1e-6, 1, 4000) ** 3
+        peak = strain * curve.ratio(np.array([strain]))[0]
+        area = 8 * np.trapezoid(x * curve.ratio(x), x) - 4 * peak * strain
+        limits = elements.shares * elements.strains
+        slip = np.maximum(strain - elements.strains, 0)
+        damping = 4 * limits @ slip / elements.stress(np.array([strain]))[0]
+        assert damping == pytest.approx(area / peak, rel=most), strain
+
+
 # Measured on sand, rounded; the stress that it implies rises faster again at 0.3 %.
 STRAIN = np.array([1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2])
 MODULUS = np.array([1.0, 0.99, 0.96, 0.85, 0.64, 0.37, 0.2, 0.08])

@@ -11,7 +11,7 @@ from groundswell.seismology.reference.soil_column import SoilColumn
 
 VS, RHO, DEPTH = 300.0, 1900.0, 400.0
 TIMES = 0.005 * np.arange(1, 101, dtype=np.float64)
-ELEMENTS = Elements.fit(Hyperbola(), 10, 30.0)
+ELEMENTS = Elements.fit(Hyperbola(), 30, 30.0)
 
 
 def pulse(z: Floats) -> Floats:
