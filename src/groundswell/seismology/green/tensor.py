@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from groundswell.ensembles.stacking import datasets_of, read_dataset
+from groundswell.ensembles.store import METADATA, Store
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import read_netcdf
+from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.green.files import FILE, STRAIN
 from groundswell.seismology.green.points import AXES
 
@@ -45,16 +49,15 @@ def read_tensors(paths: Iterable[str | Path]) -> list[xarray.Dataset]:
     """Read the strain Green tensors of all stations in files or results folders.
 
     Args:
-        paths: runs with a force along x, y and z each, and stores of `write_store`, in any order.
+        paths: runs with a force along x, y and z each, alone or in the store of an ensemble, and
+            stores of `write_store`, in any order.
 
     Raises:
         InputError: a file is missing or of another kind, a station lacks a force, or its runs do
             not belong together.
     """
     runs, tensors = defaultdict[str, list[Any]](list), []
-    for path in map(_file, paths):
-        dataset = read_netcdf(path, required=STORE)
-        dataset.encoding["source"] = str(path)
+    for dataset in chain.from_iterable(map(_datasets, map(Path, paths))):
         if "force" in dataset.dims:
             tensors.append(_unpacked(dataset))
         else:
@@ -62,6 +65,17 @@ def read_tensors(paths: Iterable[str | Path]) -> list[xarray.Dataset]:
     found = [*tensors, *(combine(of_station) for of_station in runs.values())]
     _require_different([station_of(tensor) for tensor in found])
     return found
+
+
+def read_run(path: Path) -> xarray.Dataset:
+    """The strain that a run with a force has recorded, or a store.
+
+    Raises:
+        InputError: the file is missing or of another kind.
+    """
+    dataset: xarray.Dataset = read_netcdf(path, required=STORE)
+    dataset.encoding["source"] = str(path)
+    return dataset
 
 
 def station_of(tensor: xarray.Dataset) -> str:
@@ -100,10 +114,25 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
-def _file(path: str | Path) -> Path:
-    """The file of a results folder, or the file itself."""
-    path = Path(path)
-    return path / FILE if path.is_dir() else path
+def _datasets(path: Path) -> Iterator[xarray.Dataset]:
+    """The contents of a file, of a results folder's file, or of all runs of an ensemble."""
+    if (path / METADATA).exists():
+        yield from _of_ensemble(Store(path))
+        return
+    yield read_run(path / FILE if path.is_dir() else path)
+
+
+def _of_ensemble(store: Store) -> Iterator[xarray.Dataset]:
+    store.require_format()
+    found = [name for name in store.names() if GREEN in datasets_of(store, name)]
+    if not found:
+        raise InputError(
+            f"{store.path} has no run with a {GREEN}; run a plan of a case that records it"
+        )
+    for name in found:
+        dataset = read_dataset(store, f"{name}/{GREEN}").load()
+        dataset.encoding["source"] = f"{store.path}/{name}"
+        yield dataset
 
 
 def _unpacked(store: xarray.Dataset) -> xarray.Dataset:

@@ -34,7 +34,7 @@ info = SolverInfo(
         for name in (
             *("seismograms", "stream", "shaking_map"),
             *("fault", "fault_points", "rupture", "plastic_strain"),
-            *("intensity", "intensity_maps"),
+            *("intensity", "intensity_maps", "strain_green_tensor"),
             *("fields", "records"),
         )
     },

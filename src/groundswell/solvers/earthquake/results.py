@@ -20,6 +20,8 @@ from groundswell.seismology.formats.plastic_strain import read_plastic_strain
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
+from groundswell.seismology.green.files import FILE as GREEN_FILE
+from groundswell.seismology.green.tensor import read_run
 from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 
@@ -55,6 +57,11 @@ fault_points = FileReader(
 
 # Slip and energies of the cells of faults: xarray.Dataset (time, subfault).
 rupture = FileReader(HISTORY_FILE, read_history, "run the case with output.rupture")
+
+# Strain at points due to a force: xarray.Dataset (point, component, time).
+strain_green_tensor = FileReader(
+    GREEN_FILE, read_run, "run the case with output.strain_green_tensor"
+)
 
 # The files of `output.volumes` and `output.record`.
 records = RecordReader(
