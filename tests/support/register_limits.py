@@ -56,6 +56,10 @@ LIMITS = {
     "record_velocity": (32, 32),
     "record_surface": (36, 52),
     "record_box": (44, 44),  # reads several values before it writes any
+    "record_sums": (32, 32),
+    "accumulate_strain": (28, 36),
+    "synthesize": (40, 56),
+    "multiply_rows": (20, 20),
     "advance_clock": (10, 10),
     "find_nonfinite": (68, 68),
     "copy_boxes": (52, 52),

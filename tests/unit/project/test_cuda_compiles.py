@@ -29,6 +29,8 @@ from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
+from groundswell.seismology.green.recording import sums_source
+from groundswell.seismology.green.synthesis import SHAPES, synthesis_source
 from groundswell.simulation.finite_check import search_source
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration, cubes, discretise
 from groundswell.solvers.earthquake import EarthquakeCase
@@ -76,6 +78,13 @@ def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None
     check(recorder_source(dtype), precision)
     check(recorder_source(dtype, harmonics=True), precision)
     check(search_source(dtype), precision)
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_green_tensors(check: Check, dtype: str, precision: str) -> None:
+    check(sums_source(), "double")
+    for shape in SHAPES:
+        check(synthesis_source(shape, dtype), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

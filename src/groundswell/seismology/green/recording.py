@@ -26,6 +26,11 @@ SOURCE = Path(__file__).parents[1] / "kernels" / "green.h"
 WORD = 8  # bytes of a value, in double precision
 
 
+def sums_source() -> Source:
+    """The source of the kernel that records weighted sums, in double precision."""
+    return Source(SOURCE, precision("float64"))
+
+
 @dataclass(frozen=True, eq=False)
 class WeightedRows:
     """A sparse matrix, row by row.
@@ -112,7 +117,7 @@ class StrainSeries:
         index = np.searchsorted(self._rank.numbers, np.concatenate([here.index, taps]))
         if not len(self._place):
             return []
-        module = self._backend.compile(Source(SOURCE, precision("float64")))
+        module = self._backend.compile(sums_source())
         tables = {
             "starts": np.concatenate([here.starts, single]).astype(np.int64),
             "index": index.astype(np.int64),

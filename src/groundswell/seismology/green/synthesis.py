@@ -38,6 +38,12 @@ ROWS_AT_ONCE = 256  # spectra of sources that are computed at once
 _ROUNDING = 1e-9  # of times, in steps
 
 
+def synthesis_source(shape: str, dtype: str) -> Source:
+    """The source of the kernels for a shape of slip rates and a floating-point type."""
+    constants = {"SHAPE": SHAPES[shape], "COMPONENTS": COMPONENTS, "TILE": TILE}
+    return Source(SOURCE, {**precision(dtype), **constants})
+
+
 @dataclass(frozen=True, eq=False)
 class Variations:
     """Variations of a rupture: what changes of its rows.
@@ -170,8 +176,7 @@ class Synthesis:
 
     @cached_property
     def _module(self) -> Module:
-        constants = {"SHAPE": SHAPES[self._varied.shape], "COMPONENTS": COMPONENTS, "TILE": TILE}
-        return self._backend.compile(Source(SOURCE, {**precision(self._dtype), **constants}))
+        return self._backend.compile(synthesis_source(self._varied.shape, self._dtype))
 
     def _transformed(self) -> DeviceArray:
         """Spectra of the response to each row, (rows, components, frequencies), on the device."""
