@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from groundswell import registry
+from groundswell.cli.intensity import intensity
 from groundswell.cli.options import (
     EXAMPLE,
     SOLVERS,
@@ -322,6 +323,9 @@ def report(
     page = write_report(folder, lambda text: text_tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
+
+
+app.command()(intensity)
 
 
 def _show_step(case: Path, backend: BackendName | None, *, as_json: bool) -> None:

@@ -26,5 +26,6 @@ KERNEL_GROUPS = {
     **dict.fromkeys(("yield_soil", "yield_edges", "release_soil"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
-    **dict.fromkeys(("advance_oscillators", "sum_motion"), RECORDING),
+    **dict.fromkeys(("record_motion", "advance_oscillators"), RECORDING),
+    **dict.fromkeys(("keep_peaks", "sum_motion"), RECORDING),
 }
