@@ -110,12 +110,12 @@ def test_an_interrupted_run_continues_bit_for_bit(result: Any, tmp_path: Path) -
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_check_counts_the_oscillators(solver: str) -> None:
-    """4 and 3 values and one for each angle, for each period; 4 for the past, twice; 4 sums."""
+    """4 and 3 values and one for each angle, for each period; 6 of motion, twice; 4 sums."""
     case = make_case(solver)
     plain = case.model_copy(update={"output": case.output.model_copy(update={"intensity": None})})
     memory = [gs.check(each)["memory"] for each in (plain, case)]
     points = {"earthquake": 6 * 6, "dgwave": 12 * 12}[solver]
-    values = 2 * (4 + 3 + ANGLES) + 4 + 4 + 4
+    values = 2 * (4 + 3 + ANGLES) + 6 + 6 + 4
     located = {"earthquake": 0, "dgwave": 8 + 4 + 9 * 8}[solver]  # where points lie
     assert memory[1] - memory[0] == points * (8 * values + located)
 

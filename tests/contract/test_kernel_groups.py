@@ -52,7 +52,8 @@ def test_each_kernel_of_a_solver_has_a_group(info: registry.SolverInfo) -> None:
 
 
 def test_each_name_with_a_group_is_that_of_a_launch(info: registry.SolverInfo) -> None:
-    shared = kernels_in(ROOT / "linear", ROOT / "spectral_elements", ROOT / "exchange")
+    names = ("linear", "spectral_elements", "exchange", "seismology")
+    shared = kernels_in(*(ROOT / name for name in names))
     assert groups_of(info.name).keys() <= kernels_in(folder_of(info)) | shared | TRANSFORMS
 
 

@@ -54,6 +54,11 @@ LIMITS = {
     "record_points": (50, 60),
     "record_peaks": (36, 52),
     "record_velocity": (32, 32),
+    "record_motion": (36, 36),
+    "advance_oscillators": (26, 36),
+    "keep_peaks": (22, 28),
+    "sum_motion": (42, 42),
+    "respond": (56, 56),
     "record_surface": (36, 52),
     "record_box": (44, 44),  # reads several values before it writes any
     "record_sums": (32, 32),

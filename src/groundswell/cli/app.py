@@ -10,6 +10,7 @@ import typer
 from groundswell import registry
 from groundswell.cli import ensemble
 from groundswell.cli.hazard import hazard
+from groundswell.cli.intensity import intensity
 from groundswell.cli.options import (
     EXAMPLE,
     SOLVERS,
@@ -340,8 +341,8 @@ def report(
     typer.echo(page)
 
 
-app.command()(synthesize)
-app.command()(hazard)
+for command in (synthesize, intensity, hazard):
+    app.command()(command)
 
 
 def _tell(text: str) -> None:

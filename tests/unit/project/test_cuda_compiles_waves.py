@@ -28,6 +28,9 @@ from source_collector import (
 )
 from variants import long_variants, short_and_long
 
+from groundswell.seismology.intensity.maps import maps_source
+from groundswell.seismology.intensity.spectra import spectra_source
+from groundswell.solvers.dgwave.recording.intensity import intensity_source
 from groundswell.solvers.dgwave.recording.surface import surface_source
 from groundswell.solvers.earthquake.plasticity.rank import GPU_SIZES
 from groundswell.solvers.ultrasound.kwave.velocities import shift_source
@@ -163,6 +166,17 @@ def test_the_kernels_of_curved_elements(
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_kernel_of_the_surface_of_dg_waves(check: Check, dtype: str, precision: str) -> None:
     check(surface_source(dtype), precision)
+
+
+@pytest.mark.parametrize("top", ["free-surface", "absorbing"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_intensity_measures(check: Check, precision: str, top: str) -> None:
+    dtype = {"single": "float32", "double": "float64"}[precision]
+    for source in (intensity_source(dtype), maps_source(dtype)):
+        check(source, precision)
+    step = next(s for s in solver_sources(precision, "pml", top, True) if s.path.name == "step.h")
+    check(replace(step, path=step.path.with_name("intensity.h")), precision)
+    check(spectra_source(), "double")
 
 
 @pytest.mark.parametrize("curved", [True, False])

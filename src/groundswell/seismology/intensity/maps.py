@@ -1,22 +1,24 @@
 """Maps of intensity measures, which a solver accumulates at its surface while the waves pass.
 
-No series are stored. At each point and for each period there is an oscillator for either horizontal
-component. A kernel of the solver advances them every few steps and keeps their largest
-displacements: to the east, to the north, in any direction, and for RotD50 and RotD100 in some
-directions from 0 to 180 degrees. Other kernels sum the squared and the absolute acceleration in
-each step. See seismology/kernels/shaken_oscillators.h.
+No series are stored. A kernel of the solver records the acceleration of the surface. At each point
+and for each period there is an oscillator for either horizontal component. Two kernels advance them
+every few steps, and keep their largest displacements: to the east, to the north, in any direction,
+and for RotD50 and RotD100 in some directions from 0 to 180 degrees. Another one sums the squared
+and the absolute acceleration in each step. See seismology/kernels/intensity_maps.h.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import cos, prod, radians, sin
+from pathlib import Path
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, HostArray
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Cells, Launch, Module, Source
+from groundswell.backends.source import precision
 from groundswell.formats.netcdf import Variable
 from groundswell.seismology.case.intensity import IntensityOutput
 from groundswell.seismology.intensity.measures import ARIAS
@@ -24,9 +26,12 @@ from groundswell.seismology.intensity.oscillator import squared_frequencies, ste
 from groundswell.seismology.intensity.rotation import directions, rotd
 from groundswell.seismology.intensity.seismograms import ROTATED, about
 
-PAST, MOTION, PEAKS, SUMS = 4, 4, 3, 4  # values of a point; see kernels/shaken_oscillators.h
+MOTION, STATE, SUMS = 6, 4, 4  # values of a point; see kernels/intensity_maps.h
+PEAKS = 3  # rows of the largest displacements before those for directions
 DOUBLE = 8  # bytes
+KERNELS = Path(__file__).parents[1] / "kernels"
 Arguments = dict[str, DeviceArray | int]  # of a kernel
+Recorder = Callable[[Arguments], list[Launch]]  # the launch of the solver's kernel `record_motion`
 _PEAK = "Largest over time; oscillators advance at the attribute oscillator_interval (s)"
 
 
@@ -38,10 +43,15 @@ def map_bytes(section: IntensityOutput | None, points: int, itemsize: int) -> in
     """
     if section is None:
         return 0
-    each = MOTION + PEAKS + section.map_angles
-    values = (PAST + each * len(section.periods)) * section.has_oscillators
-    values += PAST * section.has_totals
+    each = STATE + peak_rows(section)
+    values = (MOTION + each * len(section.periods)) * section.has_oscillators
+    values += MOTION * section.has_totals
     return points * (values * itemsize + SUMS * DOUBLE * section.has_totals)
+
+
+def peak_rows(section: IntensityOutput) -> int:
+    """Largest displacements that are kept of the oscillators of a point and period."""
+    return PEAKS + section.map_angles
 
 
 def map_file_bytes(section: IntensityOutput | None, points: int, itemsize: int) -> int:
@@ -60,7 +70,7 @@ class MapTables:
 
     Args:
         every: steps of the solver for a step of the oscillators.
-        frames: of each step, and of every so many steps; see kernels/shaken_oscillators.h.
+        frames: of each step, and of every so many steps; see kernels/ground_motion.h.
     """
 
     section: IntensityOutput
@@ -82,7 +92,10 @@ class MapTables:
         every, turn = steps_between(section, dt), radians(azimuth)
         changes = step_changes(np.array(section.periods), section.damping, every * dt)
         steps = [np.array([cos(turn), sin(turn), 1 / h]) for h in (dt, every * dt)]
-        tables = (*steps, changes, directions(section.map_angles or 1))
+        turns = np.zeros((peak_rows(section), 2))
+        turns[0, 0] = turns[1, 1] = 1.0  # to the east, to the north; then in any direction
+        turns[PEAKS:] = directions(section.map_angles)
+        tables = (*steps, changes, turns)
         frame, rare, *others = (backend.to_device(table.astype(dtype)) for table in tables)
         return cls(section, every, (frame, rare), *others)
 
@@ -109,8 +122,8 @@ class MapArrays:
     def __init__(
         self, tables: MapTables, shape: tuple[int, ...], backend: Backend, dtype: str
     ) -> None:
-        self._tables, section = tables, tables.section
-        self._count = prod(shape)
+        self._tables, self._backend, self._dtype = tables, backend, dtype
+        self._points, section = prod(shape), tables.section
         self.state: dict[str, DeviceArray] = {}
 
         def allocate(name: str, values: int, kind: str = dtype) -> None:
@@ -118,34 +131,56 @@ class MapArrays:
 
         if section.has_oscillators:
             count = len(section.periods)
-            allocate("oscillator_past", PAST)
-            allocate("oscillator_motion", MOTION * count)
-            allocate("oscillator_peaks", (PEAKS + section.map_angles) * count)
+            allocate("oscillator_motion", MOTION)
+            allocate("oscillators", STATE * count)
+            allocate("oscillator_peaks", peak_rows(section) * count)
         if section.has_totals:
-            allocate("integral_past", PAST)
+            allocate("integral_motion", MOTION)
             allocate("integrals", SUMS, "float64")
 
-    def kernels(self) -> Iterator[tuple[str, Arguments]]:
-        """Yield the names of the kernels, and their arguments besides those of the solver."""
-        tables, state = self._tables, self.state
-        if tables.section.has_oscillators:
-            yield (
-                "advance_oscillators",
-                {
-                    "every": tables.every,
-                    "past": state["oscillator_past"],
-                    "motion": state["oscillator_motion"],
-                    "largest": state["oscillator_peaks"],
-                    "frame": tables.frames[1],
-                    "changes": tables.changes,
-                    "turns": tables.turns,
-                    "periods": len(tables.section.periods),
-                    "directions": tables.section.map_angles,
-                },
-            )
-        if tables.section.has_totals:
-            own = {"past": state["integral_past"], "sums": state["integrals"]}
-            yield "sum_motion", {**own, "frame": tables.frames[0]}
+    def launches(self, record: Recorder, clock: DeviceArray) -> list[list[Launch]]:
+        """Sequences of kernels, which are independent of each other.
+
+        Args:
+            record: returns the kernel that records the acceleration, with its arguments `motion`,
+                `frame` and `every`.
+            clock: the number of steps made, on the device, (1,).
+        """
+        if not self._points:
+            return []
+        module = self._backend.compile(maps_source(self._dtype))
+        section = self._tables.section
+        found = [self._oscillators(module, record, clock)] if section.has_oscillators else []
+        return [*found, *([self._integrals(module, record)] if section.has_totals else [])]
+
+    def _oscillators(self, module: Module, record: Recorder, clock: DeviceArray) -> list[Launch]:
+        tables, points, state = self._tables, self._points, self.state["oscillators"]
+        count, rows = len(tables.section.periods), peak_rows(tables.section)
+        motion = self.state["oscillator_motion"]
+        common: Arguments = {"clock": clock, "every": tables.every, "state": state}
+        common |= {"points": points, "periods": count}
+        advance: Arguments = {"motion": motion, "changes": tables.changes, **common}
+        keep: Arguments = {"largest": self.state["oscillator_peaks"], "turns": tables.turns}
+        keep |= {"rows": rows, **common}
+        return [
+            *record({"motion": motion, "frame": tables.frames[1], "every": tables.every}),
+            module.launch("advance_oscillators", Cells(points, 2, count), **advance),
+            module.launch("keep_peaks", Cells(points, rows, count), **keep),
+        ]
+
+    def _integrals(self, module: Module, record: Recorder) -> list[Launch]:
+        motion, frame = self.state["integral_motion"], self._tables.frames[0]
+        own: Arguments = {"sums": self.state["integrals"], "motion": motion, "frame": frame}
+        own["points"] = self._points
+        return [
+            *record({"motion": motion, "frame": frame, "every": 1}),
+            module.launch("sum_motion", Cells(self._points, 2, 1), **own),
+        ]
+
+
+def maps_source(dtype: str) -> Source:
+    """The kernels of maps, which do not depend on the solver."""
+    return Source(KERNELS / "intensity_maps.h", precision(dtype))
 
 
 def map_variables(
@@ -180,7 +215,7 @@ def _oscillator_maps(
     if peaks is None:
         return
     count, dtype = len(section.periods), peaks.dtype
-    by_period = peaks.reshape(count, PEAKS + section.map_angles, *peaks.shape[1:])
+    by_period = peaks.reshape(count, peak_rows(section), *peaks.shape[1:])
     factors: Floats = squared_frequencies(np.array(section.periods))
     psa = (by_period * factors[:, None, None, None]).astype(dtype)
     yield "psa", (("period", "component", "y", "x"), psa[:, :2])

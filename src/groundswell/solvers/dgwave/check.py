@@ -19,6 +19,7 @@ from groundswell.seismology.faults.quantities import (
     rupture_starts,
 )
 from groundswell.seismology.faults.state_steps import step_warnings
+from groundswell.seismology.intensity.advice import intensity_warnings, map_quantities
 from groundswell.seismology.plasticity.estimates import (
     plasticity_quantities,
     plasticity_warnings,
@@ -43,6 +44,7 @@ from groundswell.solvers.dgwave.mesh.case import (
     POINTS_PER_WAVELENGTH,
     RefinementSection,
 )
+from groundswell.solvers.dgwave.recording.lattice import intensity_points
 from groundswell.solvers.dgwave.setup import Setup, sampling_interval
 from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
@@ -90,6 +92,8 @@ def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
     yield Quantity("film", setup.case.output.film, group=MESH)
+    maps, size = setup.case.output.intensity, np.dtype(setup.dtype).itemsize
+    yield from map_quantities(maps, intensity_points(setup), size, dt, MESH)
     yield cost.memory_quantity(MESH)
 
 
@@ -159,6 +163,8 @@ def _warnings(setup: Setup) -> Iterator[str]:
             f"{geometry.describe(first)}. {aligned(setup.materials.elements.medium)}"
         )
     yield from source_warnings(setup.case, setup.survey, setup.dt, statistics.vp_max)
+    case = setup.case
+    yield from intensity_warnings(case.output.intensity, resolved, setup.dt, case.time.duration)
     yield from _fault_warnings(setup)
     if setup.rock:
         yield from plasticity_warnings(setup.rock.estimates, setup.dt)

@@ -17,7 +17,7 @@ from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.memory import device_memory, large_series, nodal_tables
 from groundswell.solvers.dgwave.plasticity.model import YieldingRock
-from groundswell.solvers.dgwave.recording.lattice import surface_axes
+from groundswell.solvers.dgwave.recording.lattice import intensity_points
 from groundswell.solvers.dgwave.recording.volumes import WORD, final_field_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.recording import ElementDomain
@@ -79,10 +79,8 @@ def _files(setup: Setup) -> int:
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     records = whole.file_bytes(setup.case.output.record, setup.steps)
     faults = setup.faults.points * (len(COORDINATES) + len(FIELDS)) * WORD if setup.faults else 0
-    x, y = surface_axes(setup.geometry)
-    maps = map_file_bytes(
-        setup.case.output.intensity, x.size * y.size, np.dtype(setup.dtype).itemsize
-    )
+    size = np.dtype(setup.dtype).itemsize
+    maps = map_file_bytes(setup.case.output.intensity, intensity_points(setup), size)
     fields *= setup.case.output.final_fields
     return seismograms + series + fields + records + faults + maps
 

@@ -19,6 +19,7 @@ KERNEL_GROUPS = {
     "yield_rock": YIELDING,
     "record_peaks": RECORDING,
     "record_velocity": RECORDING,
-    **dict.fromkeys(("advance_oscillators", "sum_motion"), RECORDING),
+    **dict.fromkeys(("record_motion", "advance_oscillators"), RECORDING),
+    **dict.fromkeys(("keep_peaks", "sum_motion"), RECORDING),
     "count_step": OTHER,
 }

@@ -14,7 +14,6 @@ from groundswell.seismology.recording.fault_series import series_sizes
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.faults.faces import WALLS
-from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.kernel_shapes import pitch
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.mesh.curved import METRICS
@@ -23,8 +22,9 @@ from groundswell.solvers.dgwave.plasticity.model import YieldingRock
 from groundswell.solvers.dgwave.recording.lattice import (
     PEAKS,
     has_shaking_map,
+    intensity_points,
     sample_bytes,
-    surface_axes,
+    surface_points,
 )
 from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes
 from groundswell.solvers.dgwave.setup import Setup
@@ -104,19 +104,12 @@ def _output_bytes(setup: Setup) -> int:
     point = ADDRESS + FACE + (setup.degree + 1) ** 2 * itemsize
     found = sum(ring_bytes(sample, every) for every, sample in large_series(setup))
     if has_shaking_map(setup):
-        found += _points(geometry, 1) * (2 * PEAKS * itemsize + point)
-    if maps := setup.case.output.intensity:
-        found += map_bytes(maps, _points(geometry, 1), itemsize)
-        found += _points(geometry, 1) * point * bool(maps.maps)
+        found += surface_points(geometry) * (2 * PEAKS * itemsize + point)
+    count = intensity_points(setup)
+    found += map_bytes(setup.case.output.intensity, count, itemsize) + count * point
     if surface := setup.case.output.surface:
-        found += _points(geometry, surface.stride) * point
+        found += surface_points(geometry, surface.stride) * point
     return found
-
-
-def _points(geometry: Geometry, stride: int) -> int:
-    """Number of surface points, including those outside the mesh."""
-    x, y = surface_axes(geometry, stride)
-    return x.size * y.size
 
 
 def _element_values(equations: Equations, materials: Materials) -> int:

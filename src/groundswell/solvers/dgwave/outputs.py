@@ -72,11 +72,17 @@ class Outputs:
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._faults.launches if self._faults else []),
-            *chain(*(each.launches for each in self._maps)),
+            *(self._map.launches if self._map else []),
             *self._recorders.launches,
         ]
         self.at_end: list[Launch] = self._faults.at_end if self._faults else []
         self._series += self._faults.series if self._faults else []
+
+    @property
+    def branches(self) -> list[list[Launch]]:
+        """All kernels, in sequences that are independent of each other."""
+        sequences = self.intensity.sequences if self.intensity else []
+        return [*([launch] for launch in self.launches), *sequences]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files of time series; `lengths` are the samples to keep when a run resumes."""

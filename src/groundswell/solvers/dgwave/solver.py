@@ -78,7 +78,7 @@ class DgWave(Reports, TimeSteppingSolver):
     def _compose(self, choice: Choice) -> None:
         """Compose the launches of a step for the connected exchange."""
         self.choice, self.exchanges = choice, self.propagation.traces.exchanges
-        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
+        records = self.backend.concurrently(*self.outputs.branches)
         *stages, count = self.timed_step()
         self._step = in_order([*records, *stages, *self.outputs.at_end, count])
         self._prepare = in_order(self.propagation.prepare)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import Part, describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
+from groundswell.seismology.intensity.advice import map_quantities
 from groundswell.seismology.plasticity.estimates import plasticity_quantities
 from groundswell.seismology.plasticity.soil_estimates import soil_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
@@ -59,6 +62,8 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
     yield Quantity("film", setup.case.output.film, group=GRID)
+    maps, points = setup.case.output.intensity, grid.region[0] * grid.region[1]
+    yield from map_quantities(maps, points, np.dtype(setup.dtype).itemsize, dt, GRID)
     yield cost.memory_quantity(GRID)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from groundswell.seismology.case.intensity import IntensityOutput
 from groundswell.seismology.formats.intensity import MAPS, write_intensity_maps
 from groundswell.seismology.formats.seismograms import Attributes
 from groundswell.seismology.formats.shaking_maps import Points
-from groundswell.seismology.intensity.maps import MapArrays, MapTables, map_variables
+from groundswell.seismology.intensity.maps import Arguments, MapArrays, MapTables, map_variables
 from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.shaking_map import of_surface
@@ -27,7 +26,8 @@ class IntensityMaps:
     Attributes:
         tables: what the kernels read.
         arrays: what they change; empty in a part without the surface.
-        launches: the kernels that advance them at the beginning of a step.
+        sequences: the kernels that advance them at the beginning of a step; the sequences are
+            independent of each other.
     """
 
     def __init__(self, setup: Setup, rank: RankFields, section: IntensityOutput) -> None:
@@ -37,16 +37,14 @@ class IntensityMaps:
         self.tables = MapTables.of(section, setup.dt, azimuth, *about)
         nx, ny, _ = rank.part.region if rank.has_top else (0, 0, 0)
         self.arrays = MapArrays(self.tables, (ny, nx), *about)
-        self.launches: list[Launch] = [*self._launches(nx, ny)] if rank.has_top else []
+        self.sequences = self.arrays.launches(self._record, rank.clock)
 
-    def _launches(self, nx: int, ny: int) -> Iterator[Launch]:
-        rank = self._rank
+    def _record(self, arguments: Arguments) -> list[Launch]:
+        rank, (nx, ny, _) = self._rank, self._rank.part.region
         module = rank.backend.compile(replace(rank.source, path=KERNELS / "intensity.h"))
-        fields = {"vx": rank.fields["vx"], "vy": rank.fields["vy"]}
+        fields = {"vx": rank.fields["vx"], "vy": rank.fields["vy"], "clock": rank.clock}
         fields |= dict(zip(("compliance", "classes"), rank.compliance, strict=True))
-        for name, arguments in self.arrays.kernels():
-            clock = {"clock": rank.clock} if "every" in arguments else {}
-            yield module.launch(name, Cells(nx, ny, 1), **fields, **clock, **arguments)
+        return [module.launch("record_motion", Cells(nx, ny, 1), **fields, **arguments)]
 
     def state(self) -> dict[str, DistributedArray]:
         """All arrays, for checkpoints, if this part has the surface."""

@@ -27,5 +27,6 @@ KERNEL_GROUPS = {
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
     "accumulate_strain": RECORDING,
-    **dict.fromkeys(("advance_oscillators", "sum_motion"), RECORDING),
+    **dict.fromkeys(("record_motion", "advance_oscillators"), RECORDING),
+    **dict.fromkeys(("keep_peaks", "sum_motion"), RECORDING),
 }

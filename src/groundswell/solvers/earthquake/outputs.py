@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +88,7 @@ class Outputs:
             *(self._surface(output.surface) if output.surface else []),
             *(self._volumes(output.volumes) if output.volumes else []),
             *self._recorders.launches,
-            *chain(*(each.launches for each in self._maps)),
+            *(self.shaking_map.launches if self.shaking_map else []),
             *chain(*(each.launches for each in self._series)),
         ]
 
@@ -98,6 +97,12 @@ class Outputs:
         """Fields over this part's region, (nz, ny, nx)."""
         slices = self._part.region_slices
         return {name: array[slices] for name, array in self._fields.items()}
+
+    @property
+    def branches(self) -> list[list[Launch]]:
+        """All kernels, in sequences that are independent of each other."""
+        sequences = self.intensity.sequences if self.intensity else []
+        return [*([launch] for launch in self.launches), *sequences]
 
     def ring(self, name: str) -> Ring:
         """The latest samples of "seismograms", "surface" or "volumes", on the device."""

@@ -124,7 +124,7 @@ class Earthquake(Reports, ExplicitSolver):
         """
         concurrently = self.backend.concurrently
         return [
-            *concurrently(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
+            *concurrently(self._mirror_stress(), *self.outputs.branches),
             *self.faults.advance(self._pick(*STRESSES), self.clock),
             *self._forces,
             *self.update_velocities(),

@@ -11,6 +11,7 @@ from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.quantities import fault_warnings, rupture_starts
 from groundswell.seismology.faults.state_steps import step_warnings
+from groundswell.seismology.intensity.advice import intensity_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
 from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
 from groundswell.seismology.plasticity.soil_estimates import soil_warnings
@@ -46,6 +47,9 @@ def warnings(setup: Setup) -> list[str]:
         *_fluid(absorption, setup.steps),
         *_step(case, setup.stable, setup.dt),
         *_sampling(case.output, setup.sampling),
+        *intensity_warnings(
+            case.output.intensity, ground.resolved_frequency, setup.dt, case.time.duration
+        ),
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
         *_faults(setup),
         *_rock(setup),

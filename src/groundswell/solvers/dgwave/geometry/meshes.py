@@ -174,7 +174,8 @@ class MeshGeometry(Geometry):
         if not self.has_surface:
             raise InputError(
                 "the mesh has no surface: no boundary face lies on top of an element; z must point "
-                "downwards, or leave out output.shaking_map and output.surface"
+                "downwards, or leave out output.shaking_map, output.surface and maps of "
+                "output.intensity"
             )
         edge = sqrt(areas.sum() / len(elements)) / self.degree
         x, y = (_centres(low, high, edge) for low, high in self._ends[: AXES - 1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from groundswell.backends.source import precision
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.case.intensity import IntensityOutput
 from groundswell.seismology.formats.intensity import MAPS, write_intensity_maps
-from groundswell.seismology.intensity.maps import MapArrays, MapTables, map_variables
+from groundswell.seismology.intensity.maps import Arguments, MapArrays, MapTables, map_variables
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.dgwave.equations import KERNELS
 from groundswell.solvers.dgwave.recording.lattice import Lattice
@@ -24,7 +23,7 @@ from groundswell.solvers.dgwave.recording.surface import point_arguments
 
 
 def intensity_source(dtype: str) -> Source:
-    """The kernels of the maps, for a floating-point type."""
+    """The kernel that records the acceleration, for a floating-point type."""
     return Source(KERNELS / "intensity.h", precision(dtype))
 
 
@@ -34,7 +33,8 @@ class IntensityMaps:
     Attributes:
         tables: what the kernels read.
         arrays: what they change, (values, points).
-        launches: the kernels that advance them at the beginning of a step.
+        sequences: the kernels that advance them at the beginning of a step; the sequences are
+            independent of each other.
     """
 
     def __init__(self, rank: RankFields, section: IntensityOutput) -> None:
@@ -45,16 +45,14 @@ class IntensityMaps:
         about = (rank.backend, setup.dtype)
         self.tables = MapTables.of(section, setup.dt, azimuth, *about)
         self.arrays = MapArrays(self.tables, (len(self._lattice.mine),), *about)
-        self.launches: list[Launch] = [*self._launches()] if len(self._lattice.mine) else []
+        self.sequences = self.arrays.launches(self._record, rank.propagation.clock)
 
-    def _launches(self) -> Iterator[Launch]:
+    def _record(self, arguments: Arguments) -> list[Launch]:
         rank, extent = self._rank, Items(len(self._lattice.mine))
         module = rank.backend.compile(intensity_source(self._setup.dtype))
         fields = {name: rank.propagation.fields[name] for name in VELOCITIES[:2]}
-        points = point_arguments(rank, self._lattice)
-        for name, arguments in self.arrays.kernels():
-            clock = {"clock": rank.propagation.clock} if "every" in arguments else {}
-            yield module.launch(name, extent, **fields, **clock, **arguments, **points)
+        where = {**point_arguments(rank, self._lattice), "clock": rank.propagation.clock}
+        return [module.launch("record_motion", extent, **fields, **where, **arguments)]
 
     def state(self) -> dict[str, DistributedArray]:
         """All arrays, for checkpoints."""

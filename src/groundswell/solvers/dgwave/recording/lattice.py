@@ -26,6 +26,18 @@ def surface_axes(geometry: Geometry, stride: int = 1) -> tuple[Floats, Floats]:
     return x[::stride], y[::stride]
 
 
+def surface_points(geometry: Geometry, stride: int = 1) -> int:
+    """Number of surface points, including those outside the mesh."""
+    x, y = surface_axes(geometry, stride)
+    return x.size * y.size
+
+
+def intensity_points(setup: Setup) -> int:
+    """Number of points of maps of intensity measures; 0 without such maps."""
+    section = setup.case.output.intensity
+    return surface_points(setup.geometry) if section and section.maps else 0
+
+
 def has_shaking_map(setup: Setup) -> bool:
     """Whether a shaking map is recorded."""
     wanted = setup.case.output.shaking_map
@@ -34,8 +46,7 @@ def has_shaking_map(setup: Setup) -> bool:
 
 def sample_bytes(section: SurfaceOutput, geometry: Geometry, dtype: str) -> int:
     """Size of one sample of the surface, bytes."""
-    x, y = surface_axes(geometry, section.stride)
-    return x.size * y.size * AXES * np.dtype(dtype).itemsize
+    return surface_points(geometry, section.stride) * AXES * np.dtype(dtype).itemsize
 
 
 @dataclass(frozen=True, eq=False)
