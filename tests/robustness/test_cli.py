@@ -26,7 +26,7 @@ Write = Callable[..., Path]
 Capture = pytest.CaptureFixture[str]
 
 
-COMMANDS = ("run", "check", "new", "convert", "verify", "bench", "info", "report")
+COMMANDS = ("run", "check", "new", "convert", "verify", "bench", "info", "report", "hazard")
 HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
 
 
