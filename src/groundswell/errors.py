@@ -143,8 +143,9 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     if not isinstance(word, str) or len(word) > 40:
         return ""
     word = _SYNONYMS.get(word.lower(), word.lower())
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f' (did you mean "{close[0]}"?)' if close else ""
+    names = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word, list(names), n=1)
+    return f' (did you mean "{names[close[0]]}"?)' if close else ""
 
 
 def install(extra: str) -> str:

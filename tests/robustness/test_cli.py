@@ -26,7 +26,10 @@ Write = Callable[..., Path]
 Capture = pytest.CaptureFixture[str]
 
 
-COMMANDS = ("run", "check", "new", "convert", "verify", "bench", "info", "report", "synthesize")
+COMMANDS = (
+    *("run", "check", "new", "convert", "verify", "bench", "info", "report"),
+    *("ensemble", "synthesize", "intensity", "hazard"),
+)
 HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
 
 

@@ -16,6 +16,7 @@ from groundswell.seismology.hazard.case import load_hazard_case
 from groundswell.seismology.hazard.files import map_of, write_results
 from groundswell.seismology.hazard.openquake import write_openquake
 from groundswell.seismology.hazard.plots import draw_pictures
+from groundswell.seismology.hazard.plots.maps import require_relief
 from groundswell.simulation.results_folder import require_writable
 from groundswell.version import __version__
 
@@ -56,12 +57,14 @@ def run_hazard(
     case = load_hazard_case(path, settings)
     target = Path(folder) if folder is not None else case.output.directory
     require_writable(target)
-    hazard = compute(case)
+    hazard, has_pictures = compute(case), pictures and case.output.pictures
+    if has_pictures:
+        require_relief(hazard)
     earlier = _files_in(target)
     written = write_results(target, hazard)
     if case.output.openquake:
         written += write_openquake(target / "openquake", hazard)
-    if pictures and case.output.pictures:
+    if has_pictures:
         written += draw_pictures(target, hazard)
     names = [each.relative_to(target).as_posix() for each in written]
     summary = {**_summary(hazard), "files": names}

@@ -31,11 +31,6 @@ def probability(rate: ArrayLike, years: float) -> Floats:
     return np.asarray(-np.expm1(-np.asarray(rate, float) * years))
 
 
-def rate_of(probability: ArrayLike, years: float) -> Floats:
-    """The annual rate with which events happen in some years with a probability below 1."""
-    return np.asarray(-np.log1p(-np.asarray(probability, float)) / years)
-
-
 def level_at(levels: Floats, rates: Floats, rate: float) -> Floats:
     """Levels (...) that are exceeded at a rate: interpolated in log rate and log level.
 
@@ -55,20 +50,11 @@ def level_at(levels: Floats, rates: Floats, rate: float) -> Floats:
     below, above = (_take(rates, last + n) for n in (0, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(above > 0, np.log(below / rate) / np.log(below / above), 0.0)
-    logs = np.log(levels)
+    share, logs = np.clip(share, 0.0, 1.0), np.log(levels)
     found = np.exp(logs[last] + share * (logs[last + 1] - logs[last]))
     exact = (count == len(levels)) & (rates[..., -1] == rate)
     inside = (count > 0) & (count < len(levels))
     return np.where(exact, levels[-1], np.where(inside, found, np.nan))
-
-
-def rate_at(levels: Floats, rates: Floats, level: float) -> Floats:
-    """Rates (...) at which a level is exceeded: interpolated in log rate and log level."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum(rates, np.finfo(float).tiny))
-    at = np.clip(np.searchsorted(levels, level) - 1, 0, len(levels) - 2)
-    share = np.log(level / levels[at]) / np.log(levels[at + 1] / levels[at])
-    return np.asarray(np.exp(logs[..., at] + share * (logs[..., at + 1] - logs[..., at])))
 
 
 def weighted_mean(values: Floats, weights: Floats) -> Floats:

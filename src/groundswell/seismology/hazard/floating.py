@@ -82,10 +82,19 @@ class SimpleFault:
             aspect: length over width.
             spacing: distance between ruptures, m, at most about this.
         """
-        size = fitted(area, aspect, self.width, self.length)
+        size = self.size_of(area, aspect)
         for down in _starts(self.width - size[1], spacing):
             for start in _starts(self.length - size[0], spacing):
                 yield self.part(start, down, size)
+
+    def count_ruptures(self, area: float, aspect: float, spacing: float) -> float:
+        """The number of ruptures that `float_ruptures` yields."""
+        length, width = self.size_of(area, aspect)
+        return _count(self.width - width, spacing) * _count(self.length - length, spacing)
+
+    def size_of(self, area: float, aspect: float) -> tuple[float, float]:
+        """Length and width of a rupture, m."""
+        return fitted(area, aspect, self.width, self.length)
 
 
 def fitted(
@@ -99,8 +108,12 @@ def fitted(
 
 def _starts(room: float, spacing: float) -> Floats:
     """Even distances from 0 to `room`."""
-    room = max(room, 0.0)
-    return np.linspace(0.0, room, int(np.ceil(room / spacing - 1e-9)) + 1)
+    return np.linspace(0.0, max(room, 0.0), int(_count(room, spacing)))
+
+
+def _count(room: float, spacing: float) -> float:
+    """The number of even distances from 0 to `room`."""
+    return float(np.ceil(max(room, 0.0) / spacing - 1e-9)) + 1
 
 
 def around(

@@ -35,7 +35,7 @@ from groundswell.seismology.hazard.sites import plane
 from groundswell.seismology.hazard.surfaces import Surface
 from groundswell.seismology.hazard.xml import Element, read_xml
 
-_MAX_RUPTURES = 1_000_000
+_MAX_RUPTURES = 200_000
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,10 @@ def _simple_fault(source: Element, model: _Model) -> Made:
     aspect, rates = positive(child(source, "ruptAspectRatio")), model.rates(source)
     for magnitude, rate in zip(rates.magnitudes, rates.rates, strict=True):
         area = area_of(float(magnitude), rake)
-        surfaces = list(fault.float_ruptures(area, aspect, model.steps.spacing))
-        if len(surfaces) > _MAX_RUPTURES:
+        options = area, aspect, model.steps.spacing
+        if fault.count_ruptures(*options) > _MAX_RUPTURES:
             raise NrmlError(f"more than {_MAX_RUPTURES:,} ruptures; enlarge spacing")
+        surfaces = list(fault.float_ruptures(*options))
         for surface in surfaces:
             yield float(magnitude), float(rate) / len(surfaces), rake, surface
 

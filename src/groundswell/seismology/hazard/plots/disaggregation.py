@@ -73,6 +73,7 @@ def _draw_bins(axes: Axes, found: Disaggregation) -> None:
         axes.bar(middle, shares[m], width, bases[m], color=tone, label=label, edgecolor="white")
     last = int(np.flatnonzero(shares.sum(axis=0) > _LEAST)[-1])
     axes.set_xlim(0, edges[min(last + 2, len(edges) - 1)])
+    axes.set_ylim(0, 1.05 * float(shares.sum(axis=0).max()))
     axes.set(xlabel="Distance from the rupture (km)", ylabel="Contribution (%)")
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], title="Magnitude", frameon=False)

@@ -115,6 +115,12 @@ def _draw_ruptures(axes: Axes, hazard: Hazard) -> None:
     )
 
 
+def require_relief(hazard: Hazard) -> None:
+    """Raise `InputError` if the case has a relief that cannot be drawn."""
+    if (path := hazard.case.output.relief) is not None:
+        _read_relief(path, hazard.sites.is_geographic)
+
+
 def _draw_relief(axes: Axes, hazard: Hazard) -> bool:
     """Shade the relief below the map, if the case has one."""
     if (path := hazard.case.output.relief) is None:
@@ -145,6 +151,8 @@ def _read_relief(path: Path, is_geographic: bool) -> tuple[Floats, Floats, Float
         steps = {name: slice(None, None, -(-data.sizes[name] // _MOST_RELIEF)) for name in pair}
         chosen = data[variable].isel(steps).sortby(list(pair)).transpose(pair[1], pair[0])
         scale = 1.0 if is_geographic else 1e3
+        if min(chosen.shape) < 2:
+            raise InputError(f"{path}: a relief needs at least two points along each axis")
         return (
             np.asarray(chosen[pair[0]].values, float) / scale,
             np.asarray(chosen[pair[1]].values, float) / scale,

@@ -1,0 +1,108 @@
+"""Ground-motion models against calls of pyGMM for single scenarios."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.errors import InputError
+from groundswell.seismology.hazard.curves import exceedance_rates
+from groundswell.seismology.hazard.ground_motion import MODELS, GroundMotionModel
+from groundswell.seismology.hazard.measures import GRAVITY, Measure
+from groundswell.seismology.hazard.ruptures import Rupture, Ruptures
+from groundswell.seismology.hazard.sites import Sites
+from groundswell.seismology.hazard.surfaces import Surface
+
+KM = 1e3
+PLACES = np.array([[12 * KM, 0.0], [-30 * KM, 20 * KM], [400 * KM, 0.0]])
+SITES = Sites(["A", "B", "C"], PLACES, False, np.full(3, 500.0), np.array([np.nan, 80.0, np.nan]))
+SURFACE = Surface.rectangle((0.0, 0.0, 1 * KM), 0.0, 50.0, (20 * KM, 10 * KM))
+RUPTURES = Ruptures([Rupture("R", 6.4, 1e-2, 90.0, SURFACE)])
+MEASURES = [Measure("pga"), Measure("psa", 1.0), Measure("rotd50", 0.2)]
+
+
+@pytest.fixture(scope="module")
+def pygmm() -> Any:
+    return pytest.importorskip("pygmm")
+
+
+def scenario(pygmm: Any, site: int) -> Any:
+    distances = SURFACE.distances(PLACES)
+    basin = {"depth_1_0": 0.08} if site == 1 else {}
+    return pygmm.Scenario(
+        mag=6.4,
+        mechanism="RS",
+        dip=50.0,
+        width=10.0,
+        depth_tor=1.0,
+        dist_rup=distances.rupture[site] / KM,
+        dist_jb=distances.joyner_boore[site] / KM,
+        dist_x=distances.across[site] / KM,
+        dist_y0=distances.along[site] / KM,
+        on_hanging_wall=site == 0,
+        v_s30=500.0,
+        **basin,
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_medians_and_scatter_are_those_of_pygmm(pygmm: Any, name: str) -> None:
+    found = GroundMotionModel(name).lognormal(MEASURES, RUPTURES, SITES)
+    for site in range(2):
+        model = getattr(pygmm, MODELS[name])(scenario(pygmm, site))
+        pga, psa, short = (found[measure] for measure in MEASURES)
+        assert np.exp(pga.mean[0, site]) == pytest.approx(model.pga * GRAVITY)
+        assert pga.deviation[0, site] == pytest.approx(model.ln_std_pga)
+        for motion, period in ((psa, 1.0), (short, 0.2)):
+            wanted = model.interp_spec_accels([period])[0] * GRAVITY
+            assert np.exp(motion.mean[0, site]) == pytest.approx(wanted)
+            assert motion.deviation[0, site] == pytest.approx(model.interp_ln_stds([period])[0])
+
+
+def test_velocity_is_in_si_units(pygmm: Any) -> None:
+    pgv = Measure("pgv")
+    found = GroundMotionModel("BSSA14").lognormal([pgv], RUPTURES, SITES)[pgv]
+    wanted = pygmm.BooreStewartSeyhanAtkinson2014(scenario(pygmm, 0)).pgv / 100
+    assert np.exp(found.mean[0, 0]) == pytest.approx(wanted) and 0.02 < wanted < 1
+
+
+def test_far_sites_feel_nothing(pygmm: Any) -> None:
+    motion = GroundMotionModel("BSSA14", maximum_distance=100e3).lognormal(
+        [MEASURES[0]], RUPTURES, SITES
+    )[MEASURES[0]]
+    rates = exceedance_rates(motion, RUPTURES.rates, np.array([1e-6]), 3)[:, 0]
+    assert rates == pytest.approx([1e-2, 1e-2, 0.0])
+
+
+def test_parameters_and_remarks(pygmm: Any) -> None:
+    japan = GroundMotionModel("BSSA14", {"region": "japan"})
+    plain = GroundMotionModel("BSSA14", maximum_distance=500e3)
+    first = japan.lognormal([MEASURES[0]], RUPTURES, SITES)[MEASURES[0]]
+    second = plain.lognormal([MEASURES[0]], RUPTURES, SITES)[MEASURES[0]]
+    assert not np.allclose(first.mean[0, :2], second.mean[0, :2])
+    assert plain.remarks == {"BSSA14: dist_jb is greater than the recommended limit"}
+
+
+def test_what_models_cannot_do(pygmm: Any) -> None:
+    with pytest.raises(InputError, match=r"model 'BSA14': must be .*did you mean .BSSA14."):
+        GroundMotionModel("BSA14")
+    with pytest.raises(InputError, match=r'no parameter is called "regio".*"region"'):
+        GroundMotionModel("BSSA14", {"regio": "japan"})
+    with pytest.raises(InputError, match="model I14 does not predict pgv"):
+        GroundMotionModel("I14").lognormal([Measure("pgv")], RUPTURES, SITES)
+    with pytest.raises(InputError, match="it is beyond its periods"):
+        GroundMotionModel("BSSA14").lognormal([Measure("psa", 50.0)], RUPTURES, SITES)
+    flat = Ruptures([Rupture("R", 6.4, 1e-2)])
+    with pytest.raises(InputError, match='needs the surface of each rupture, which "R" lacks'):
+        GroundMotionModel("BSSA14").lognormal(MEASURES, flat, SITES)
+
+
+def test_without_pygmm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygmm", None)
+    with warnings.catch_warnings(), pytest.raises(InputError, match=r"pip install '.\[hazard\]'"):
+        GroundMotionModel("BSSA14")
