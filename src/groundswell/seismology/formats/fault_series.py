@@ -30,6 +30,7 @@ SERIES = {
     "shear_updip": ("Pa", "shear stress up dip"),
     "normal_stress": ("Pa", "effective normal stress, compression positive"),
 }
+EACH = "subfaults_of_a_face"  # attribute of the file of all subfaults
 HISTORY = ("slip_strike", "slip_updip", "work", "released")  # of subfaults
 SUBFAULTS = {
     "strike": ("degree", "strike, clockwise from north"),
@@ -70,11 +71,15 @@ def open_points(
 def open_history(
     path: Path, subfaults: Subfaults, attrs: Mapping[str, object], resume: int | None
 ) -> SeriesWriter:
-    """Open the file of the mean slip of each subfault, (time, subfault); see `open_points`."""
+    """Open the file of the slip of each subfault, (time, subfault); see `open_points`."""
     x, y, depth = subfaults.position.T
-    places = {name: (*COORDINATES[name], v) for name, v in {"x": x, "y": y, "depth": depth}.items()}
-    places |= {name: (*given, getattr(subfaults, name)) for name, given in SUBFAULTS.items()}
-    coordinates = {name: _variable(("subfault",), *given) for name, given in places.items()}
+    given = {"x": x, "y": y, "depth": depth}
+    given |= {name: getattr(subfaults, name) for name in ("along_strike", "down_dip")}
+    places = {name: (*COORDINATES[name], values) for name, values in given.items()}
+    places |= {name: (*text, getattr(subfaults, name)) for name, text in SUBFAULTS.items()}
+    coordinates = {name: _variable(("subfault",), *each) for name, each in places.items()}
+    each = subfaults.quadrature.subfaults
+    attrs = {**attrs, EACH: each}
     fields = {name: _variable(("time", "subfault"), *FIELDS[name]) for name in HISTORY}
     return SeriesWriter(path, ("time", TIME), coordinates, fields, attrs, resume)
 
@@ -89,7 +94,7 @@ def read_points(path: str | Path) -> xarray.Dataset:
 
 
 def read_history(path: str | Path) -> xarray.Dataset:
-    """Read the mean slip of each subfault: HISTORY on (time, subfault).
+    """Read the slip of each subfault: HISTORY on (time, subfault).
 
     Raises:
         InputError: the file is missing, damaged or no history of slip.
@@ -99,7 +104,7 @@ def read_history(path: str | Path) -> xarray.Dataset:
 
 
 def lazy_history(path: str | Path) -> AbstractContextManager[xarray.Dataset]:
-    """Open the mean slip of each subfault, read lazily; raises as `read_history`."""
+    """Open the slip of each subfault, read lazily; raises as `read_history`."""
     return open_netcdf(path, required=("time", *HISTORY, *SUBFAULTS))
 
 

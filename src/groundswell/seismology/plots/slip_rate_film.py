@@ -14,7 +14,7 @@ from groundswell.errors import InputError
 from groundswell.plotting.film import clock, film, frames_of
 from groundswell.plotting.style import INK, colour_bar, headline, shades, title_of
 from groundswell.seismology.formats.fault_maps import NAME, read_fault_map
-from groundswell.seismology.formats.fault_series import HISTORY_FILE, lazy_history
+from groundswell.seismology.formats.fault_series import EACH, HISTORY_FILE, lazy_history
 from groundswell.seismology.plots.fault_panel import (
     FaultPanel,
     mark_start,
@@ -45,10 +45,14 @@ class SlipRates:
     Args:
         times: the middle of each interval, (frames,), s.
         values: (frames, subfaults), m/s.
+        places: of the subfaults along strike and down dip, (subfaults, 2), m.
+        each: number of subfaults of a face.
     """
 
     times: Floats
     values: Floats
+    places: Floats
+    each: int
 
     @property
     def limit(self) -> float:
@@ -90,7 +94,7 @@ def _read_rates(path: Path) -> SlipRates:
     with lazy_history(path) as history:
         samples = frames_of(history.sizes["time"])
         if len(samples) < 2:
-            return SlipRates(np.empty(0), np.empty((0, history.sizes["subfault"])))
+            return _rates(history, range(1))
         rates = _rates(history, samples)
         fastest = rates.values.max(axis=1)
         last = int(np.flatnonzero(fastest >= _REST * fastest.max())[-1]) + 1
@@ -103,7 +107,8 @@ def _rates(history: xarray.Dataset, samples: range) -> SlipRates:
     times = chosen["time"].values
     strike, updip = (np.diff(chosen[f"slip_{way}"].values, axis=0) for way in ("strike", "updip"))
     values = np.hypot(strike, updip) / np.diff(times)[:, None]
-    return SlipRates((times[1:] + times[:-1]) / 2, values)
+    places = np.column_stack([history[axis].values for axis in ("along_strike", "down_dip")])
+    return SlipRates((times[1:] + times[:-1]) / 2, values, places, int(history.attrs[EACH]))
 
 
 # --- frames ---------------------------------------------------------------------------------------
@@ -117,7 +122,7 @@ def _frames(
     broken, drawn = fault["rupture_time"].values, panel_axes(figure, panels)
     nodes, scale = _nodes(fault, rates), _PIXELS / max(panel.size[0] for panel in panels)
     films = [
-        _PanelFilm(axes, panel, _subfaults(panel, nodes, scale), broken, rates.limit / unit)
+        _PanelFilm(axes, panel, _subfaults(panel, rates, nodes, scale), broken, rates.limit / unit)
         for axes, panel in zip(drawn, panels, strict=True)
     ]
     mark_start(drawn, panels, broken)
@@ -184,31 +189,30 @@ def _earliest(panel: FaultPanel, times: Floats) -> Floats:
 
 
 def _nodes(fault: xarray.Dataset, rates: SlipRates) -> int:
-    """Number of points of each subfault; they follow one another."""
-    points, subfaults = fault.sizes["point"], rates.values.shape[1]
-    if points % subfaults:
+    """Number of points of each face; they follow one another."""
+    points, subfaults = fault.sizes["point"], len(rates.places)
+    if points * rates.each % subfaults:
         raise InputError(
             f"{NAME} has {points} points, and {HISTORY_FILE} {subfaults} subfaults, which are of "
             "another run; run the case again"
         )
-    return points // subfaults
+    return points * rates.each // subfaults
 
 
-def _subfaults(panel: FaultPanel, nodes: int, scale: float) -> np.ma.MaskedArray:
-    """The subfault with the nearest middle at each pixel of a fault, masked outside the fault.
+def _subfaults(panel: FaultPanel, rates: SlipRates, nodes: int, scale: float) -> np.ma.MaskedArray:
+    """The nearest subfault at each pixel of a fault, masked outside the fault.
 
     Args:
-        nodes: number of points of each subfault.
+        nodes: number of points of each face.
         scale: number of pixels per km.
     """
     from scipy.spatial import cKDTree
 
-    found, own = np.unique(panel.points // nodes, return_inverse=True)
-    places = np.column_stack([panel.along, panel.down])[panel.place]
-    middles = [np.bincount(own, axis) / nodes for axis in places.T]
+    faces = np.unique(panel.points // nodes)
+    found = (rates.each * faces[:, None] + np.arange(rates.each)).ravel()
     along, down = (_pixels(axis, scale) for axis in (panel.along, panel.down))
     at = np.meshgrid(along, down)
-    nearest = cKDTree(np.column_stack(middles)).query(np.stack(at, axis=-1))[1]
+    nearest = cKDTree(rates.places[found] / 1e3).query(np.stack(at, axis=-1))[1]
     return np.ma.array(found[nearest], mask=panel.triangles.get_trifinder()(*at) < 0)
 
 

@@ -163,7 +163,7 @@ class FaultPointSeries:
 
 
 class SlipHistory:
-    """The mean slip of each subfault, on one rank.
+    """The slip of each subfault, on one rank.
 
     Args:
         subfaults: those of all faults.
@@ -203,8 +203,7 @@ class SlipHistory:
         """
         found = read_history(self._part)
         samples = np.stack([found[name].values for name in SLIP], axis=1)
-        weights = self.subfaults.weights
-        last = np.einsum("fn,cfn->cf", weights, final.reshape(len(SLIP), *weights.shape))
+        last = self.subfaults.quadrature.at_subfaults(final.T).T
         numbers = range(len(samples) + 1)
         return np.concatenate([samples, last[None]]), self._series.times(numbers)
 

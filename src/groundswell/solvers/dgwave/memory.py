@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.outputs.ring_buffer import ring_bytes
+from groundswell.seismology.faults.subfaults import FaceQuadrature
 from groundswell.seismology.intensity.maps import map_bytes
 from groundswell.seismology.recording.fault_series import series_sizes
 from groundswell.seismology.time_steps import whole_steps
@@ -94,7 +95,8 @@ def large_series(setup: Setup) -> Iterator[tuple[int, int]]:
         yield whole_steps(volumes.interval, setup.dt), sample
     if faults := setup.faults:
         series = setup.case.output.fault_points, setup.case.output.rupture
-        yield from series_sizes(*series, faults.faces.count, setup.dt)
+        subfaults = FaceQuadrature.of_elements(setup.degree).subfaults * faults.faces.count
+        yield from series_sizes(*series, subfaults, setup.dt)
 
 
 def _output_bytes(setup: Setup) -> int:

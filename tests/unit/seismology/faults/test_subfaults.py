@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from groundswell.grids.geography import Geography
+from groundswell.meshes.gll import gll
 from groundswell.seismology.faults.points import FaultPoints, frame_of
-from groundswell.seismology.faults.subfaults import Subfaults, rupture_source
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults, rupture_source
 from groundswell.seismology.formats.srf import read_srf, write_srf
 from groundswell.seismology.formats.srf_content import Srf
 from groundswell.seismology.sources import moment as tensors
@@ -17,6 +18,7 @@ from groundswell.seismology.sources import moment as tensors
 rng = np.random.default_rng(7)
 FACES, NODES, SAMPLES, STEP = 30, 9, 12, 0.05
 SIZE = (20e3, 30e3)
+MEAN = FaceQuadrature(*(np.full(shape, 1.0 / shape[-1]) for shape in ((1, NODES), (1,), (NODES,))))
 GEOGRAPHY = Geography.from_center((12.0, 47.0), SIZE, azimuth=35.0)
 
 
@@ -31,7 +33,7 @@ def faces() -> tuple[FaultPoints, Subfaults]:
     area, nothing = rng.uniform(1e4, 2e4, count), np.zeros(count)
     points = FaultPoints(position, normal, *frame_of(normal), nothing, nothing, area)
     mu, density = (np.repeat(rng.uniform(low, 2 * low, FACES), NODES) for low in (2e10, 2500.0))
-    return points, Subfaults.of(points, mu, density, NODES)
+    return points, Subfaults.of(points, mu, density, MEAN)
 
 
 @pytest.fixture(scope="module")
@@ -76,19 +78,43 @@ def test_places_and_areas_are_those_of_the_faces(rupture: tuple) -> None:
     area = points.area.reshape(FACES, NODES)
     assert source.area == pytest.approx(area.sum(axis=1))
     x, y = GEOGRAPHY.to_grid(source.longitude, source.latitude)
-    weighted = points.position.reshape(FACES, NODES, 3) * area[..., None]
-    middle = weighted.sum(axis=1) / source.area[:, None]
+    middle = points.position.reshape(FACES, NODES, 3).mean(axis=1)
     assert np.column_stack([x, y, source.depth]) == pytest.approx(middle, abs=1e-3)
 
 
-def test_rates_are_means_at_the_middle_of_their_intervals(rupture: tuple) -> None:
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 5, 8])
+def test_subfaults_of_elements_integrate_slip_of_their_degree(degree: int) -> None:
+    """On a parallelogram; positions and slip are polynomials."""
+    quadrature, nodes = FaceQuadrature.of_elements(degree), gll(degree)
+    assert quadrature.subfaults == (degree // 2 + 1) ** 2
+    a, b = (axis.ravel() for axis in np.meshgrid(nodes.points, nodes.points, indexing="ij"))
+    position = np.column_stack([300 * a + 40 * b, 0 * a, 1e3 + 200 * b])
+    normal = np.tile([0.0, -1.0, 0.0], (len(a), 1))
+    area = 60e3 * np.kron(nodes.weights, nodes.weights)
+    points = FaultPoints(position, normal, *frame_of(normal), position[:, 0], position[:, 2], area)
+    found = Subfaults.of(points, np.ones(len(a)), np.ones(len(a)), quadrature)
+    assert found.area.sum() == pytest.approx(240e3)
+    power = np.polynomial.Polynomial(rng.normal(size=degree + 1))
+    slip = quadrature.at_subfaults(power(a) * power(b))
+    integral = power.integ()(1) - power.integ()(-1)
+    assert found.area @ slip == pytest.approx(60e3 * integral**2)
+    places = np.polynomial.legendre.leggauss(degree // 2 + 1)[0]
+    assert np.unique(found.position[:, 2].round(6)) == pytest.approx(1e3 + 200 * places)
+    assert found.down_dip == pytest.approx(found.position[:, 2])
+
+
+def test_interpolated_rates_have_the_slip_of_intervals(rupture: tuple) -> None:
+    """The means in intervals are those of polynomials of degree 2; rates start one step early."""
     _, _, slip, source = rupture
     late, rake = 5, np.radians(source.rake)
-    assert source.onset[late] == pytest.approx(0.1 + 3.5 * STEP)
+    assert source.onset[late] == pytest.approx(0.1 + 2.5 * STEP)
     assert source.onset[0] == pytest.approx(0.1 + 0.5 * STEP)
-    rate = np.diff(slip[3:, :, late], axis=0) / STEP
+    rate = np.diff(slip[2:, :, late], axis=0) / STEP
     along = rate @ np.array([np.cos(rake[late]), np.sin(rake[late])])
-    assert source.rate(late, 0) == pytest.approx(along)
+    padded = np.array([along[0], *along, along[-1]])
+    expected = (10 * along - padded[:-2] - padded[2:]) / 8
+    assert source.rate(late, 0) == pytest.approx(expected)
+    assert source.rate(late, 0).sum() == pytest.approx(along.sum())
     assert (source.counts[6] == 0).all() and (source.slip[6] == 0).all()
     assert np.abs(source.integrated_slip[:, 1]).max() < 1e-9  # all final slip is along rake
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from groundswell.errors import InputError
 from groundswell.seismology.faults.points import FaultPoints
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.formats.fault_maps import FIELDS, NAME, read_fault_map, write_fault_map
 from groundswell.seismology.formats.fault_series import HISTORY, HISTORY_FILE, open_history
 from groundswell.seismology.plots import slip_rate_film as films
@@ -18,6 +18,7 @@ from groundswell.seismology.plots.fault_panel import panels_of
 
 rng = np.random.default_rng(23)
 EDGE, ACROSS, DOWN, NODES = 500.0, 8, 4, 3  # m; faces, each with 3 x 3 points
+MEAN = FaceQuadrature(*(np.full(shape, 1.0 / shape[-1]) for shape in ((1, 9), (1,), (9,))))
 FACES, SPEED = ACROSS * DOWN, 2000.0  # m/s, of the front
 STEP = 0.1  # s
 
@@ -45,7 +46,7 @@ def write(folder: Path, slip: np.ndarray, **faults: FaultPoints) -> None:
     values = {name: np.zeros(len(points)) for name in FIELDS}
     values["rupture_time"] = np.hypot(points.along_strike, points.down_dip) / SPEED
     write_fault_map(folder / NAME, faults, values, {"title": "A rupture"})
-    subfaults = Subfaults.of(points, ones, ones, NODES**2)
+    subfaults = Subfaults.of(points, ones, ones, MEAN)
     with open_history(folder / HISTORY_FILE, subfaults, {}, None) as writer:
         rest = {name: np.zeros_like(slip[:, 0]) for name in HISTORY[2:]}
         times = STEP * np.arange(len(slip))
@@ -87,8 +88,9 @@ def test_a_long_rupture_is_thinned_without_loss_of_slip(tmp_path: Path) -> None:
 def test_each_pixel_shows_the_face_around_it(tmp_path: Path) -> None:
     """With two faults, the second of which begins elsewhere."""
     write(tmp_path, slips(3, 2), first=faces(0), second=faces(1e5))
+    rates = films._read_rates(tmp_path / HISTORY_FILE)
     for number, panel in enumerate(panels_of(read_fault_map(tmp_path / NAME))):
-        found = films._subfaults(panel, NODES**2, scale=40)
+        found = films._subfaults(panel, rates, NODES**2, scale=40)
         assert found.shape == (80, 160) and not np.ma.is_masked(found)
         row, column = (np.arange(n) // 20 for n in found.shape)
         assert np.array_equal(found, number * FACES + ACROSS * row[:, None] + column)
@@ -120,7 +122,8 @@ def test_the_front_is_a_line_of_equal_rupture_time(tmp_path: Path) -> None:
     (panel,), figure = panels_of(fault), Figure()
     times = fault["rupture_time"].values.copy()
     times[fault["along_strike"].values > 3500] = np.nan
-    subfaults = films._subfaults(panel, NODES**2, scale=10)
+    rates = films._read_rates(tmp_path / HISTORY_FILE)
+    subfaults = films._subfaults(panel, rates, NODES**2, scale=10)
     shown = films._PanelFilm(figure.subplots(), panel, subfaults, times, 1.0)
     for time in (0.5, 0.9):
         shown.show(time, np.zeros(FACES))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 from split_nodes import FAULT, GIVEN, SOURCE
 
 import groundswell as gs
@@ -138,6 +139,31 @@ def test_the_source_has_the_moment_of_the_map(result: Any) -> None:
     moment = float((source.rigidity * source.area * slip).sum())
     assert moment == pytest.approx(result.summary["findings"]["moment"], rel=0.01)
     assert set(source.strike.round(6)) == {0.0, 90.0} and (source.dip == 90).all()
+
+
+def test_the_source_radiates_the_waves_of_the_rupture(tmp_path: Path) -> None:
+    """Without the fault: below 3.5 Hz, where S waves are 1,000 m, with cells of 50 m.
+
+    The fault reaches the surface, and slips as far as its ends. The layers absorb both alike.
+    """
+    slow = {"kind": "forced", "radius": 800.0, "speed": 2500.0, "duration": 0.3}
+    friction = {**FAULT["friction"], "distance": 10.0}
+    fault = {**FAULT, "patch": [], "nucleation": slow, "friction": friction}
+    places = {"A": (200.0, 300.0, 0.0), "B": (1100.0, 575.0, 300.0), "C": (600.0, 1000.0, 700.0)}
+    stations = [{"name": n, "x": x, "y": y, "depth": z} for n, (x, y, z) in places.items()]
+    time = {"duration": 0.6, "step": 0.004}
+    given = {**GIVEN, "time": time, "fault": [fault], "receiver": stations}
+    output = {"rupture": {"interval": 0.02}}
+    rupture = gs.run(EarthquakeCase(**given, output=output), folder=tmp_path / "a", quiet=True)
+    x, y, _ = rupture.summary["findings"]["source_start"]
+    source = {"kind": "srf", "file": str(rupture.folder / "rupture.srf"), "x": x, "y": y}
+    replay = EarthquakeCase(**{**given, "fault": [], "source": [source]})
+    kinematic = gs.run(replay, folder=tmp_path / "b", quiet=True)
+    expected, found = (r.seismograms.values for r in (rupture, kinematic))
+    samples = min(expected.shape[-1], found.shape[-1])
+    low, wanted = (gaussian_filter1d(v[..., :samples], 0.045 / 0.004) for v in (found, expected))
+    errors = np.abs(low - wanted).max(axis=(1, 2))
+    assert (errors < 0.01 * np.abs(wanted).max(axis=(1, 2))).all()
 
 
 def test_scec_files_have_the_series(result: Any) -> None:

@@ -14,7 +14,7 @@ from groundswell.seismology.faults.conditions import FaultConditions, lengths_of
 from groundswell.seismology.faults.estimates import FaultEstimates
 from groundswell.seismology.faults.points import FaultPoints
 from groundswell.seismology.faults.rupture import mean_rigidity
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.faults.faces import FaultFaces
 from groundswell.solvers.dgwave.faults.rank import FaultTables
@@ -138,10 +138,10 @@ class Faults:
         """The points of all faults."""
         return FaultPoints.concatenate([*self.named_points.values()])
 
-    def subfaults(self, nodes: int) -> Subfaults:
-        """The faces of all faults, which have `nodes` points each."""
+    def subfaults(self, degree: int) -> Subfaults:
+        """The subfaults of all faults, in faces of this degree."""
         density = np.concatenate([np.mean([r.rho for r in f.walls], axis=0) for f in self.faults])
-        return Subfaults.of(self.all_points, self.mu, density, nodes)
+        return Subfaults.of(self.all_points, self.mu, density, FaceQuadrature.of_elements(degree))
 
     @property
     def mu(self) -> Floats:

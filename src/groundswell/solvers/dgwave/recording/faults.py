@@ -12,7 +12,7 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
 from groundswell.seismology.faults.stations import nearest_points
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import FaceQuadrature
 from groundswell.seismology.formats.fault_maps import FIELDS
 from groundswell.seismology.formats.fault_series import HISTORY
 from groundswell.seismology.recording.fault_results import FaultResults
@@ -61,12 +61,12 @@ class FaultRecords:
         return FaultPointSeries(self._run, section, points, values)
 
     def _history(self, section: RuptureOutput) -> SlipHistory:
-        """The slip of the faces of all faults."""
-        nodes = self._rank.setup.face_nodes
-        subfaults = self._faults.subfaults(nodes)
+        """The slip of the subfaults of all faults."""
+        setup = self._rank.setup
+        nodes, subfaults = setup.face_nodes, self._faults.subfaults(setup.degree)
         rows = [self._slip.slip[VARIABLES.index(name)] for name in HISTORY]
         fields = [row.reshape(self._fault.count, nodes) for row in rows]
-        values = RankValues(fields, _mean_of_faces(subfaults, self._fault, len(fields)))
+        values = RankValues(fields, _at_subfaults(subfaults.quadrature, self._fault, len(fields)))
         return SlipHistory(self._run, section, subfaults, values)
 
     def state(self) -> dict[str, DistributedArray]:
@@ -135,15 +135,15 @@ def _at_points(points: Integers, fault: RankFault, fields: int) -> PointSelectio
     )
 
 
-def _mean_of_faces(subfaults: Subfaults, fault: RankFault, fields: int) -> PointSelection:
-    """Means over the faces of which this rank has the footwall, from values (faces, nodes)."""
-    owned = fault.owned
-    numbers = fault.numbers[owned]
-    cells = np.column_stack([owned, np.zeros_like(owned)])
-    weights = subfaults.weights[numbers]
+def _at_subfaults(quadrature: FaceQuadrature, fault: RankFault, fields: int) -> PointSelection:
+    """The subfaults of faces of which this rank has the footwall, from values (faces, nodes)."""
+    each, owned = quadrature.subfaults, fault.owned
+    numbers = (each * fault.numbers[owned][:, None] + np.arange(each)).ravel()
+    faces, weights = np.repeat(owned, each), np.tile(quadrature.values, (len(owned), 1))
+    cells = np.column_stack([faces, np.zeros_like(faces)])
     return PointSelection(
-        (fault.total,),
-        (len(owned),),
+        (each * fault.total,),
+        (len(numbers),),
         (numbers,),
         Frame({}, {}),
         np.tile(cells, (fields, 1, 1)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
@@ -13,7 +13,7 @@ from groundswell.arrays import Floats
 from groundswell.seismology.faults.conditions import FaultConditions
 from groundswell.seismology.faults.estimates import FaultEstimates
 from groundswell.seismology.faults.points import FaultPoints
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.solvers.earthquake.faults.plane import FaultPlane, Kind
 from groundswell.solvers.earthquake.faults.rock import FaultRock
 
@@ -157,4 +157,7 @@ def subfaults_of(faults: Sequence[Fault]) -> Subfaults:
     mu, density = (
         np.concatenate([getattr(fault, name) for fault in faults]) for name in ("mu", "density")
     )
-    return Subfaults.of(points, mu, density, nodes=1)
+    found = Subfaults.of(points, mu, density, FaceQuadrature.of_cells())
+    starts = np.cumsum([0, *(len(fault.points) for fault in faults)])
+    beside = [first + fault.plane.beside for first, fault in zip(starts, faults, strict=False)]
+    return replace(found, beside=np.concatenate(beside, axis=-1))

@@ -8,7 +8,7 @@ from math import floor
 
 import numpy as np
 
-from groundswell.arrays import Floats, Mask
+from groundswell.arrays import Floats, Indices, Mask
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.seismology.case.fault import FaultSection, PlaneSection
@@ -87,6 +87,20 @@ class FaultPlane:
         cells[:, self.along] += i
         cells[:, Z] += k
         return np.asarray(cells * self.grid.spacing)
+
+    @property
+    def beside(self) -> Indices:
+        """Cells before and behind each cell along strike and depth, (2, 2, cells).
+
+        A cell at an end has itself there.
+        """
+        columns, rows = self.cells
+        number = np.arange(rows * columns).reshape(rows, columns)
+        sides = ((0, 0), (1, 1))
+        along = np.pad(number, sides, "wrap") if self.is_closed else np.pad(number, sides, "edge")
+        down = np.pad(number, ((1, 1), (0, 0)), mode="edge")
+        found = (along[:, :-2], along[:, 2:]), (down[:-2], down[2:])
+        return np.array(found).reshape(2, 2, -1)
 
     def is_near(self, position: Point) -> bool:
         """Whether a position x, y, depth (m) is less than REACH cells from the rectangle."""
