@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 FOLDER = Path(__file__).parent
 EDGE = 1200.0  # of a subfault, m
+STRIKE = 270.0  # of both faults, degrees
 RIGIDITY = 30e9  # Pa, for slip
 B_VALUE = 1.0  # of the magnitudes (Gutenberg & Richter)
 YEAR = 365.25 * 86400.0
@@ -28,7 +29,7 @@ VARIATIONS = 24
 
 @dataclass(frozen=True)
 class Fault:
-    """A plane along the x axis that dips towards positive y.
+    """A plane along the x axis that dips towards positive y: its strike is 270 degrees.
 
     Args:
         corner: upper end with the smallest x, (x, y, depth), m.
@@ -99,6 +100,14 @@ class Rupture:
         """Seismic moment, N m (Hanks & Kanamori 1979)."""
         return float(10 ** (1.5 * self.magnitude + 9.05))
 
+    @property
+    def top(self) -> tuple[float, float, float]:
+        """Centre of the top edge (x, y, depth), m."""
+        x, y, depth = self.fault.corner
+        down, dip = EDGE * ((self.fault.rows - self.rows) // 2), np.radians(self.fault.dip)
+        along = EDGE * (self.first + self.columns / 2)
+        return x + along, float(y + down * np.cos(dip)), float(depth + down * np.sin(dip))
+
     def slip(self) -> Floats:
         """Slip of each subfault, m, (n,): half an ellipse along both axes, with this moment."""
         u, v = (2 * (np.arange(n) + 0.5) / n - 1 for n in (self.columns, self.rows))
@@ -138,7 +147,7 @@ def main() -> None:
     """Write all tables."""
     rng = np.random.default_rng(7)
     planes = [[fault.centres(0, fault.columns, fault.rows), fault] for fault in FAULTS]
-    subfaults = ([*map(float, c), 90.0, fault.dip] for centres, fault in planes for c in centres)
+    subfaults = ([*map(float, c), STRIKE, fault.dip] for centres, fault in planes for c in centres)
     write(FOLDER / "subfaults.csv", "x y depth strike dip", subfaults)
     (FOLDER / "ruptures").mkdir(exist_ok=True)
     table = []
@@ -147,15 +156,18 @@ def main() -> None:
         for rupture, rate in zip(ruptures, rates(ruptures), strict=True):
             name = f"{fault.name}-{rupture.columns:02d}-{rupture.first:02d}"
             write_rupture(name, rupture, rng)
-            table.append([name, fault.name, rupture.magnitude, fault.rake, float(rate)])
-    write(FOLDER / "ruptures.csv", "name source magnitude rake rate", table)
+            shape = [STRIKE, fault.dip, rupture.columns * EDGE, rupture.rows * EDGE]
+            about = [rupture.magnitude, float(rate), fault.rake]
+            table.append([name, *about, *rupture.top, *shape])
+    header = "name magnitude rate rake x y depth strike dip length width"
+    write(FOLDER / "ruptures.csv", header, table)
 
 
 def write_rupture(name: str, rupture: Rupture, rng: np.random.Generator) -> None:
     """Write the subfaults and the variations of a rupture."""
     fault = rupture.fault
     centres = fault.centres(rupture.first, rupture.columns, rupture.rows)
-    same = [90.0, fault.dip, fault.rake, EDGE**2]
+    same = [STRIKE, fault.dip, fault.rake, EDGE**2]
     rows = (
         [*map(float, c), *same, float(s), 1.5] for c, s in zip(centres, rupture.slip(), strict=True)
     )

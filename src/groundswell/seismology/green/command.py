@@ -12,6 +12,7 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.green.outputs import (
+    observed,
     rupture_attributes,
     write_seismograms,
     write_variations,
@@ -65,18 +66,53 @@ def synthesize(
     require_formats(formats)
     if rupture.table and set(formats) != {"hdf5"}:
         raise InputError("variations are written as hdf5 only; leave out the other formats")
-    tensors = read_tensors(paths)
-    rows = [_rows(tensor, rupture) for tensor in tensors]
-    title = f"{rupture.file.name} at {', '.join(map(station_of, tensors))}"
-    attrs = rupture_attributes(tensors[0], rows[0], title)
-    found = [
-        _velocities(tensor, of, rupture, backend, dtype)
-        for tensor, of in zip(tensors, rows, strict=True)
-    ]
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    tensors, target = read_tensors(paths), Path(folder)
     if rupture.table:
-        return write_variations(found, tensors, attrs, Path(folder))
-    return write_seismograms(found, tensors, attrs, formats, Path(folder))
+        velocity = synthesize_variations(tensors, rupture, backend, dtype)
+        target.mkdir(parents=True, exist_ok=True)
+        return write_variations(velocity, target)
+    rows = [_rows(tensor, rupture) for tensor in tensors]
+    found = [
+        seismograms(tensor, of, backend, dtype) for tensor, of in zip(tensors, rows, strict=True)
+    ]
+    target.mkdir(parents=True, exist_ok=True)
+    attrs = rupture_attributes(tensors[0], rows[0], _title(tensors, rupture))
+    return write_seismograms(found, tensors, attrs, formats, target)
+
+
+def synthesize_variations(
+    tensors: Sequence[xarray.Dataset],
+    rupture: Rupture,
+    backend: Backend,
+    dtype: str = "float32",
+) -> xarray.DataArray:
+    """Velocity (variation, station, component, time) of the variations of a rupture, m/s.
+
+    Args:
+        tensors: of the stations, see `read_tensors`.
+        rupture: with its table of variations.
+        dtype: floating-point type of the computation.
+
+    Returns:
+        Components are E, N and Z; stations have the coordinates x, y and depth.
+
+    Raises:
+        InputError: the rupture cannot be read, or does not fit the tensors.
+    """
+    if rupture.table is None:
+        raise InputError(f"{rupture.file}: needs a table of variations")
+    rows = [_rows(tensor, rupture) for tensor in tensors]
+    varied = [read_variations(rupture.table, of, rupture.slip_rate) for of in rows]
+    found = [
+        variations(tensor, of, each, backend, dtype)
+        for tensor, of, each in zip(tensors, rows, varied, strict=True)
+    ]
+    attrs = rupture_attributes(tensors[0], rows[0], _title(tensors, rupture))
+    return observed(found, tensors, attrs)
+
+
+def _title(tensors: Sequence[xarray.Dataset], rupture: Rupture) -> str:
+    return f"{rupture.file.name} at {', '.join(map(station_of, tensors))}"
 
 
 def pack(paths: Sequence[str | Path], folder: str | Path, *, half: bool = False) -> list[Path]:
@@ -103,12 +139,3 @@ def _rows(tensor: xarray.Dataset, rupture: Rupture) -> SlipRows:
         return SlipRows.of(read_slip(rupture.file, finder, rupture.slip_rate), finder)
     except InputError as error:
         raise InputError(f"station {station_of(tensor)}: {error}") from None
-
-
-def _velocities(
-    tensor: xarray.Dataset, rows: SlipRows, rupture: Rupture, backend: Backend, dtype: str
-) -> xarray.DataArray:
-    if rupture.table is None:
-        return seismograms(tensor, rows, backend, dtype)
-    varied = read_variations(rupture.table, rows, rupture.slip_rate)
-    return variations(tensor, rows, varied, backend, dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,32 +107,57 @@ def write_seismograms(
     return [path, *others, record_section(folder)]
 
 
-def write_variations(
-    found: Sequence[xarray.DataArray],
-    tensors: Sequence[xarray.Dataset],
-    attrs: dict[str, object],
-    folder: Path,
-) -> list[Path]:
-    """Write velocity (variation, station, component, time) to `variations.h5`, and draw its peaks.
+def observed(
+    found: Sequence[xarray.DataArray], tensors: Sequence[xarray.Dataset], attrs: dict[str, object]
+) -> xarray.DataArray:
+    """Velocity (variation, station, component, time) towards east, north and up.
+
+    Args:
+        found: velocity (variation, component, time) at each station along x, y and down.
 
     Raises:
         InputError: stations have different times.
-        RunFailed: the disk is full.
     """
+    import xarray
+
     require_same_times([of["time"].values for of in found], tensors)
     values = np.stack([of.values for of in found], axis=1)
-    observed = east_north_up(values, float(tensors[0].attrs["azimuth"]), axis=2)
-    names, (count, stations, components, samples) = map(station_of, tensors), observed.shape
-    dims = ("variation", "station", "component", "time")
-    meaning = {"units": VELOCITY.units, "long_name": VELOCITY.long_name}
-    chunks = (max(1, min(count, (1 << 22) // observed[0].nbytes)), stations, components, samples)
-    variables = {
-        "station": Variable(("station",), [*names]),
-        "component": Variable(("component",), COMPONENTS),
-        "time": Variable(("time",), found[0]["time"].values, attrs=TIME.attrs),
-        VELOCITY.name: Variable(dims, observed, chunks=chunks, attrs=meaning),
+    places = np.array([[float(of.attrs[name]) for name in PLACE] for of in tensors]).T
+    coordinates: dict[str, Any] = {
+        "station": [*map(station_of, tensors)],
+        "component": [*COMPONENTS],
+        "time": ("time", found[0]["time"].values, TIME.attrs),
+    } | {
+        name: ("station", of, {"units": "m"})
+        for name, of in zip(("x", "y", "depth"), places, strict=True)
     }
-    path, sizes = folder / VARIATIONS_FILE, dict(zip(dims, observed.shape, strict=True))
-    with atomic_write(path, observed.nbytes + (1 << 20)) as part:
-        create_netcdf(part, sizes, variables, {name: v for name, v in attrs.items() if v})
+    about = {name: value for name, value in attrs.items() if value}
+    about |= {"units": VELOCITY.units, "long_name": VELOCITY.long_name}
+    dims = ("variation", "station", "component", "time")
+    velocity = east_north_up(values, float(tensors[0].attrs["azimuth"]), axis=2)
+    return xarray.DataArray(velocity, coordinates, dims, VELOCITY.name, about)
+
+
+def write_variations(velocity: xarray.DataArray, folder: Path) -> list[Path]:
+    """Write velocity (see `observed`) to `variations.h5`, and draw its peaks.
+
+    Raises:
+        RunFailed: the disk is full.
+    """
+    size = velocity[0].nbytes
+    chunks = (max(1, min(len(velocity), (1 << 22) // size)), *velocity.shape[1:])
+    own = {name: velocity.attrs[name] for name in ("units", "long_name")}
+    dims = tuple(map(str, velocity.dims))
+    variables = {str(name): _variable(of) for name, of in velocity.coords.items()}
+    variables[VELOCITY.name] = Variable(dims, velocity.values, chunks=chunks, attrs=own)
+    path, sizes = folder / VARIATIONS_FILE, {str(name): n for name, n in velocity.sizes.items()}
+    attrs = {name: value for name, value in velocity.attrs.items() if name not in own}
+    with atomic_write(path, velocity.nbytes + (1 << 20)) as part:
+        create_netcdf(part, sizes, variables, attrs)
     return [path, draw_variations(path)]
+
+
+def _variable(of: xarray.DataArray) -> Variable:
+    values = of.values
+    content = [*map(str, values)] if values.dtype.kind in "UO" else values
+    return Variable(tuple(map(str, of.dims)), content, attrs=of.attrs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,7 +15,15 @@ from groundswell.case import read_document
 from groundswell.case.common import Section
 from groundswell.case.problems import Violation
 from groundswell.case.units import Angle, Length, NonNegative, Number, Positive, Speed
-from groundswell.errors import CaseError, CaseProblem, InputError, counted
+from groundswell.errors import (
+    CaseError,
+    CaseProblem,
+    InputError,
+    counted,
+    did_you_mean,
+    listed,
+    quoted,
+)
 from groundswell.formats.text import parse_number, read_rows
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.grid import Latitude, Longitude
@@ -25,6 +33,7 @@ from groundswell.seismology.hazard.surfaces import Surface
 
 _SHAPE = ("strike", "dip", "length", "width", "depth")
 _PAIRS = ("x", "y"), ("longitude", "latitude")
+_CODES = ("network", "station", "rupture", "site")  # columns that together are the name
 
 Row = TypeVar("Row", bound=Section)
 
@@ -152,7 +161,8 @@ def _in_frame(row: RuptureRow, frame: Geography | None) -> tuple[float, float]:
 
 
 def _read(path: Path, key: str, kind: type[Row]) -> list[Row]:
-    rows = _toml(path, key) if path.suffix.lower() == ".toml" else _csv(path, key)
+    known = {*kind.model_fields, *_CODES}
+    rows = _toml(path, key) if path.suffix.lower() == ".toml" else _csv(path, key, known)
     found: list[Row] = []
     problems: list[CaseProblem] = []
     for where, content in rows:
@@ -175,11 +185,17 @@ def _toml(path: Path, key: str) -> Iterator[tuple[str, Any]]:
     yield from ((f"{key}[{n}]", entry) for n, entry in enumerate(entries))
 
 
-def _csv(path: Path, key: str) -> Iterator[tuple[str, dict[str, object]]]:
+def _csv(path: Path, key: str, known: Collection[str]) -> Iterator[tuple[str, dict[str, object]]]:
     rows = read_rows(path, f"a list of {key}s")
     header = [name.lower() for name in rows[0][1]] if rows else []
     if not rows or len(set(header)) < len(header):
         raise InputError(f"{path}: the first line must name the columns, once each")
+    if unknown := [name for name in header if name not in known]:
+        near = did_you_mean(unknown[0], known)
+        raise InputError(
+            f"{path}: {quoted(unknown[0])} is not a column of {key}s{near}; columns are "
+            f"{listed(sorted(known))}"
+        )
     for line, cells in rows[1:]:
         if len(cells) != len(header):
             width = counted(len(cells), "cell")
@@ -190,7 +206,7 @@ def _csv(path: Path, key: str) -> Iterator[tuple[str, dict[str, object]]]:
 def _content(header: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[str, object]]:
     """Yield keys and values of a row without its empty cells."""
     texts = {name: cell for name, cell in zip(header, cells, strict=True) if cell}
-    codes = [texts.pop(name) for name in ("network", "station", "rupture", "site") if name in texts]
+    codes = [texts.pop(name) for name in _CODES if name in texts]
     if codes:
         yield "name", ".".join(codes)
     for name, cell in texts.items():

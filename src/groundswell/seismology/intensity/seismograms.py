@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DENSE = 8  # samples of a spline for each of velocity, for all measures but response spectra
 ROTATED = {"rotd50": 50.0, "rotd100": 100.0}  # percentiles
+SPECTRA = {"psa", *ROTATED}
 UNITS = {
     **dict.fromkeys(("pga", "psa"), "m s-2"),
     **dict.fromkeys(("pgv", "arias", "cav"), "m s-1"),
@@ -72,12 +73,10 @@ def measure(
         raise InputError("intensity measures need seismograms of two samples or more")
     velocity = seismograms.sel(component=["E", "N", "Z"]).transpose("station", "component", "time")
     interval = _interval(seismograms)
-    records = [_of_record(np.asarray(each, float), interval, oversampling) for each in velocity]
-    found: dict[str, Values] = {
-        name: (dims, np.stack([values[name][1] for values in records]))
-        for name, (dims, _) in records[0].items()
-    }
-    if {"psa", *ROTATED}.intersection(section.measures):
+    found: dict[str, Values] = {}
+    if set(section.measures) - SPECTRA:
+        found |= _of_records(velocity.values, interval, oversampling)
+    if SPECTRA.intersection(section.measures):
         oscillators = Oscillators(np.array(section.periods), section.damping, oversampling)
         found |= _spectra(velocity.values, interval, oscillators, backend)
     chosen = {name: value for name, value in found.items() if _is_wanted(name, section.measures)}
@@ -110,6 +109,17 @@ def _is_wanted(name: str, measures: tuple[str, ...]) -> bool:
 
 def _have_periods(found: Mapping[str, Values]) -> bool:
     return any("period" in dims for dims, _ in found.values())
+
+
+def _of_records(
+    velocity: HostArray, interval: float, oversampling: int | None
+) -> dict[str, Values]:
+    """The measures of all stations but response spectra."""
+    records = [_of_record(np.asarray(each, float), interval, oversampling) for each in velocity]
+    return {
+        name: (dims, np.stack([values[name][1] for values in records]))
+        for name, (dims, _) in records[0].items()
+    }
 
 
 def _of_record(velocity: Floats, interval: float, oversampling: int | None) -> dict[str, Values]:
