@@ -19,5 +19,6 @@ KERNEL_GROUPS = {
     "yield_rock": YIELDING,
     "record_peaks": RECORDING,
     "record_velocity": RECORDING,
+    "sum_over_loads": RECORDING,
     "count_step": OTHER,
 }

@@ -78,7 +78,9 @@ class DgWave(Reports, TimeSteppingSolver):
     def _compose(self, choice: Choice) -> None:
         """Compose the launches of a step for the connected exchange."""
         self.choice, self.exchanges = choice, self.propagation.traces.exchanges
-        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
+        branches = [[launch] for launch in self.outputs.launches]
+        branches += [self.outputs.strains] if self.outputs.strains else []
+        records = self.backend.concurrently(*branches)
         *stages, count = self.timed_step()
         self._step = in_order([*records, *stages, *self.outputs.at_end, count])
         self._prepare = in_order(self.propagation.prepare)
