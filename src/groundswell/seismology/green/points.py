@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from groundswell.seismology.formats.fault_series import read_history
 from groundswell.seismology.formats.srf import read_srf
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.entries import SourceEntry
-from groundswell.seismology.sources.point_sources import PointSource, SourceContext
+from groundswell.seismology.sources.point_sources import TAIL, PointSource, SourceContext
 from groundswell.seismology.sources.ruptures import place_rupture
 
 KEY = "output.strain_green_tensor"
@@ -95,12 +96,15 @@ def build_green(
     section: StrainGreenTensorOutput | None,
     entries: list[SourceEntry],
     context: SourceContext,
+    require_inside: Callable[[Floats], None],
+    *,
     is_linear: bool,
 ) -> GreenSurvey | None:
     """The force and the points of a case; None if it does not record strain.
 
     Args:
         entries: the sources of the case.
+        require_inside: raises an error for positions (points, 3) at which a run has no strain.
         is_linear: whether the case has neither faults nor rock that yields.
 
     Raises:
@@ -114,7 +118,7 @@ def build_green(
             f"{KEY} needs a linear medium, without [[fault]] and [plasticity]; remove them"
         )
     force = _force(section, entries)
-    return GreenSurvey(force, read_points(section, context))
+    return GreenSurvey(force, read_points(section, context, require_inside))
 
 
 def _force(section: StrainGreenTensorOutput, entries: list[SourceEntry]) -> PointForce:
@@ -139,6 +143,11 @@ def _force(section: StrainGreenTensorOutput, entries: list[SourceEntry]) -> Poin
         raise InputError(
             f"{KEY} needs a force with an impulse, but the time function of source[0] integrates "
             'to zero; use a "gaussian", for example'
+        )
+    if abs(source.samples[-1]) > TAIL * np.abs(source.samples).max():
+        raise InputError(
+            f"{KEY} needs the whole force, but the run ends before source[0] does; lengthen "
+            "time.duration"
         )
     axis = int(along[0])
     return PointForce(section.station, section.network, axis, float(source.force[axis]), source)
@@ -167,14 +176,19 @@ class PlacedPlanes:
     shift: float = 0.0
 
 
-def read_points(section: StrainGreenTensorOutput, context: SourceContext) -> StrainPoints:
-    """The points of a section.
+def read_points(
+    section: StrainGreenTensorOutput,
+    context: SourceContext,
+    require_inside: Callable[[Floats], None],
+) -> StrainPoints:
+    """The points of a section; see `build_green`.
 
     Raises:
         InputError: they cannot be read, lie in a fluid, or have no planes for shear strains.
     """
     placed = _placed(section, context)
     positions, count = placed.positions, len(placed.positions)
+    require_inside(positions)
     lam, mu = (np.asarray(of(*positions.T), float) for of in (context.lame, context.rigidity))
     if (mu == 0).any():
         raise InputError(
@@ -195,7 +209,7 @@ def read_points(section: StrainGreenTensorOutput, context: SourceContext) -> Str
     return StrainPoints(positions, SHEAR, np.stack(basis, axis=1), *where)
 
 
-def require_points_inside(points: StrainPoints, extent: tuple[float, float, float]) -> None:
+def require_in_box(positions: Floats, extent: tuple[float, float, float]) -> None:
     """Check that all points lie in the region, to within a millimetre.
 
     Args:
@@ -204,7 +218,6 @@ def require_points_inside(points: StrainPoints, extent: tuple[float, float, floa
     Raises:
         InputError: some lie outside.
     """
-    positions = points.positions
     outside: Mask = np.any((positions < -1e-3) | (positions > np.add(extent, 1e-3)), axis=1)
     if outside.any():
         x, y, z = extent

@@ -26,6 +26,7 @@ from groundswell.seismology.case.fault import (
     repeated_names,
 )
 from groundswell.seismology.case.fault_outputs import FaultPointsOutput, RuptureOutput
+from groundswell.seismology.case.green import StrainGreenTensorOutput
 from groundswell.seismology.case.outputs import Interval, SeismicOutput
 from groundswell.seismology.case.plasticity import (
     STRAIN,
@@ -106,6 +107,7 @@ class DgWaveOutput(SeismicOutput):
             *("intensity.nc", "intensity_maps.nc"),
             *("volumes.vtkhdf", "fields.vtkhdf"),
             *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
+            "strain_green_tensor.h5",
         ),
         on_elements=True,
     )
@@ -115,6 +117,7 @@ class DgWaveOutput(SeismicOutput):
     final_fields: Flag = False
     fault_points: FaultPointsOutput | None = None
     rupture: RuptureOutput | None = None
+    strain_green_tensor: StrainGreenTensorOutput | None = None
 
 
 def _lossless(codec: str) -> str:

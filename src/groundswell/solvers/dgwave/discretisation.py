@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from groundswell.arrays import Floats, Integers, Reals
+from groundswell.arrays import Floats, Integers, Mask, Reals
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
@@ -19,13 +19,12 @@ from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.faults.rank import RankFault
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.anelastic import Materials
-from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.plasticity.rank import RankRock
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.source_loads import point_loads
+from groundswell.solvers.dgwave.source_loads import Load, interpolation_load, point_loads
 from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 from groundswell.spectral_elements.point_location import NOWHERE
 
@@ -157,7 +156,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     degree, equations, materials = setup.degree, setup.equations, setup.materials
     flux, numbers, shapes = float(setup.case.method.flux), elements.numbers, setup.geometry.shapes
     reflection, start = setup.geometry.reflection(elements), setup.time_axis.start
-    sources = _sources(equations, materials.elements, setup.survey.sources, start, elements)
+    sources = _sources(setup, elements)
     nodal = NodalMaterial(equations, elements, degree, materials.unrelaxed_nodes)
     return Discretisation(
         equations,
@@ -221,21 +220,16 @@ def _rock(
 # --- sources --------------------------------------------------------------------------------------
 
 
-def _sources(
-    equations: Equations,
-    materials: ElementMaterials,
-    sources: Sequence[PointSource],
-    start: float,
-    elements: RankElements,
-) -> list[ElementSource]:
-    """The parts of the sources in a rank's elements; the run starts at the time `start`, s."""
+def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
+    """The parts of the sources in a rank's elements."""
+    sources, materials = setup.survey.sources, setup.materials.elements
     if not sources:
         return []
-    rows = np.full(materials.geometry.count, NOWHERE)
+    rows = np.full(setup.geometry.count, NOWHERE)
     rows[elements.numbers] = np.arange(elements.count)
     found = []
-    for n, load in point_loads(materials, sources, rows != NOWHERE):
-        history = _history(equations, sources[n], start)
+    for n, load in _loads(setup, rows != NOWHERE):
+        history = _history(setup.equations, sources[n], setup.time_axis.start)
         mine = np.flatnonzero(rows[load.elements] != NOWHERE)
         values = load.values[mine]
         if sources[n].force is not None:
@@ -243,6 +237,19 @@ def _sources(
         for element, of_element in zip(rows[load.elements[mine]].tolist(), values, strict=True):
             found.append(ElementSource(element, of_element, history))
     return sorted(found, key=lambda source: source.element)
+
+
+def _loads(setup: Setup, own: Mask) -> Iterator[tuple[int, Load]]:
+    """Yield the number of each source, and its load. That of a Green tensor is as a receiver.
+
+    Args:
+        own: which elements are the rank's, (elements of all ranks,).
+    """
+    sources = setup.survey.sources
+    if setup.green is None:
+        yield from point_loads(setup.materials.elements, sources, own)
+    else:
+        yield 0, interpolation_load(setup.geometry, sources[0].position)
 
 
 def _history(equations: Equations, source: PointSource, begin: float) -> SourceHistory:

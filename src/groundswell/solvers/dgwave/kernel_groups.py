@@ -21,5 +21,6 @@ KERNEL_GROUPS = {
     "record_velocity": RECORDING,
     **dict.fromkeys(("record_motion", "advance_oscillators"), RECORDING),
     **dict.fromkeys(("keep_peaks", "sum_motion"), RECORDING),
+    "sum_over_loads": RECORDING,
     "count_step": OTHER,
 }

@@ -19,6 +19,7 @@ from groundswell.seismology.recording.intensity import ReceiverIntensity
 from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.faults import FaultRecords
+from groundswell.solvers.dgwave.recording.green import GreenRecords
 from groundswell.solvers.dgwave.recording.intensity import IntensityMaps
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.plasticity import StrainRecords
@@ -30,7 +31,7 @@ from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
-Series = Seismograms | SurfaceSeries | Volumes | FaultPointSeries | SlipHistory
+Series = Seismograms | SurfaceSeries | Volumes | FaultPointSeries | SlipHistory | GreenRecords
 
 
 class Outputs:
@@ -39,6 +40,7 @@ class Outputs:
     Attributes:
         launches: their kernels, which run at the beginning of a step and are independent.
         at_end: kernels that run at the end of a step, before the clock advances.
+        strains: kernels that record strain, in order, at the beginning of a step.
         seismograms: the receivers' recorders, by name of the quantity.
     """
 
@@ -77,12 +79,16 @@ class Outputs:
         ]
         self.at_end: list[Launch] = self._faults.at_end if self._faults else []
         self._series += self._faults.series if self._faults else []
+        green = GreenRecords(rank, setup.green) if setup.green else None
+        self.strains: list[Launch] = green.launches if green else []
+        self._series += [green] if green else []
 
     @property
     def branches(self) -> list[list[Launch]]:
         """All kernels, in sequences that are independent of each other."""
         sequences = self.intensity.sequences if self.intensity else []
-        return [*([launch] for launch in self.launches), *sequences]
+        strains = [self.strains] if self.strains else []
+        return [*([launch] for launch in self.launches), *strains, *sequences]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files of time series; `lengths` are the samples to keep when a run resumes."""

@@ -18,6 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from groundswell.arrays import Floats, Integers, Mask
+from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.dgwave.geometry import Geometry
@@ -30,7 +31,12 @@ from groundswell.solvers.dgwave.source_moments import (
 )
 from groundswell.solvers.dgwave.source_reach import WIDEST, excite_stress, positions_of, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
-from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
+from groundswell.spectral_elements.point_location import (
+    bounding_boxes,
+    locate,
+    pairs_in_boxes,
+    tangents_at,
+)
 
 FAINT = 1e-4  # value of the window below which an element has no load
 REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in units of its radius
@@ -101,6 +107,19 @@ def point_loads(
         there = _Elements.of(materials, np.unique(np.concatenate([near[n] for n in batch])))
         with threadpool_limits(1, "blas"):  # several threads factorise small matrices more slowly
             yield from [(mine[n], _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
+
+
+def interpolation_load(geometry: Geometry, position: Sequence[float]) -> Load:
+    """The load whose product with a field is the field's value at a position (x, y, depth), m.
+
+    It is the transpose of the interpolation at a receiver, so a force with this load and a receiver
+    are interchangeable. It has parts that elements do not resolve; they remain near the position.
+    """
+    point = np.array([position], float)
+    inside = geometry.place(geometry.keep_inside(point, point))
+    found = locate(geometry.hexahedra, np.arange(geometry.count), inside)
+    integrals = element_volumes(geometry, found.elements) * gll(geometry.degree).cube_weights
+    return Load(found.elements, found.weights(geometry.degree) / integrals)
 
 
 def _placed(geometry: Geometry, sources: Sequence[PointSource]) -> tuple[Integers, Floats, Floats]:
@@ -198,7 +217,7 @@ class _Elements:
             logarithms,
             geometry.hexahedra.geometry_nodes(numbers),
             element_nodes(geometry.hexahedra, geometry.degree, numbers),
-            _volumes(geometry, numbers),
+            element_volumes(geometry, numbers),
         )
 
     def similar(self, rows: Integers, own: int) -> Floats:
@@ -257,7 +276,7 @@ def _distances(low: Floats, high: Floats) -> Floats:
     return np.linalg.norm(np.maximum(low, -high).clip(0), axis=1)
 
 
-def _volumes(geometry: Geometry, elements: Integers) -> Floats:
+def element_volumes(geometry: Geometry, elements: Integers) -> Floats:
     """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
     if geometry.is_curved:
         return jacobians(np.asarray(geometry.shapes.metrics(elements, "float64"), np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
-from groundswell.seismology.green.points import GreenSurvey, build_green, require_points_inside
+from groundswell.seismology.green.points import GreenSurvey, build_green, require_in_box
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
 from groundswell.seismology.media.statistics import medium_statistics
@@ -172,7 +172,9 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     rock = build_plasticity(case.plasticity, ground, survey.sources, comm)
     yielding = rock, build_soil(case.plasticity, ground, survey.sources, faults)
     is_linear = not (case.fault or case.plasticity)
-    green = build_green(case.output.strain_green_tensor, survey.entries, context, is_linear)
+    inside = partial(require_in_box, extent=case.grid.size)
+    section = case.output.strain_green_tensor
+    green = build_green(section, survey.entries, context, inside, is_linear=is_linear)
     more = absorption, faults, *yielding, green
     setup = Setup(case, geography, ground, stable, step, survey, axis, *more)
     _validate(setup)
@@ -251,8 +253,6 @@ def _validate(setup: Setup) -> None:
     x, y, z = (n * h for n, h in zip(grid.region, grid.spacing, strict=True))
     require_sources_inside(entries, (x, y, z))
     validation.require_shear_in_solids(entries, setup.ground)
-    if setup.green:
-        require_points_inside(setup.green.points, (x, y, z))
     named = {fault.name: fault.points for fault in setup.faults}
     require_recordable(case.output.fault_points, case.output.rupture, named)
     if setup.has_half_memory:

@@ -21,6 +21,7 @@ from groundswell.solvers.dgwave.mesh.case import MeshSection
 from groundswell.solvers.dgwave.partition import Partition, element_costs
 from groundswell.solvers.dgwave.setup.bricks import on_bricks
 from groundswell.solvers.dgwave.setup.faults import build_faults
+from groundswell.solvers.dgwave.setup.green import build_strain_points
 from groundswell.solvers.dgwave.setup.meshes import on_mesh
 from groundswell.solvers.dgwave.setup.plasticity import build_rock
 from groundswell.solvers.dgwave.setup.record import Setup as Setup
@@ -88,6 +89,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
         ),
         faults,
         build_rock(case, materials, absorption.elements),
+        build_strain_points(case, survey, context, ground),
     )
 
 

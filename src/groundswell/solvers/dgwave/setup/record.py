@@ -11,6 +11,7 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.recording import Recording, RecordingDomain
 from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.formats.seismograms import SeriesOptions
+from groundswell.seismology.green.points import GreenSurvey
 from groundswell.seismology.sources.event import date_attributes, event_attributes
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
@@ -60,6 +61,7 @@ class Setup:
         partition: the division of the elements among ranks.
         faults: the faults that break by themselves; None without.
         rock: rock that yields; None if it is linear.
+        green: the force and the points at which strain is recorded, if it is.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -77,6 +79,7 @@ class Setup:
     partition: Partition
     faults: Faults | None = None
     rock: YieldingRock | None = None
+    green: GreenSurvey | None = None
 
     @property
     def steps(self) -> int:

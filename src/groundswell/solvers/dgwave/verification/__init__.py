@@ -27,6 +27,7 @@ PROBLEMS = [
     "layered:interfaces_on_faces",
     "layered:airgun",
     "methods:finite_differences",
+    "green:moments",
     "attenuation:quality",
     "curved:plane_waves",
     "curved:halved_elements",

@@ -53,7 +53,7 @@ def problem(sides: str, described: str, count: int = 20) -> GreenProblem:
         "boundary": {"sides": sides, "width": 6},
     }
     places = np.multiply(STATION, size), np.multiply(POINTS, size)
-    return GreenProblem(sim.make_case, sections, *places, dt=DT, force=0.08, source=0.06)
+    return GreenProblem(sim.make_case, sections, *places, DT, force=0.08, source=0.06, offset=0.5)
 
 
 def _checks(backend: Backend, sides: str, described: str, scratch: Path) -> Iterator[Check]:
