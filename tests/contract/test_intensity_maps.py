@@ -108,6 +108,17 @@ def test_an_interrupted_run_continues_bit_for_bit(result: Any, tmp_path: Path) -
     xarray.testing.assert_identical(found.intensity, result.intensity)
 
 
+@pytest.mark.gpu
+def test_a_gpu_measures_the_same(gpu: Any, result: Any, tmp_path: Path) -> None:
+    case = make_case(result.summary["solver"], azimuth=33.0)
+    found = gs.run(case, folder=tmp_path, backend=gpu.name)
+    for name in ("intensity_maps", "intensity"):
+        ours, theirs = getattr(result, name), getattr(found, name)
+        for key in ours.data_vars:
+            scale = float(abs(ours[key]).max())
+            np.testing.assert_allclose(theirs[key], ours[key], rtol=0, atol=1e-9 * scale)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_check_counts_the_oscillators(solver: str) -> None:
     """4 and 3 values and one for each angle, for each period; 6 of motion, twice; 4 sums."""

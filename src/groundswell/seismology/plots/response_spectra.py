@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MOST, _COLUMNS = 9, 3  # stations that are shown, and in a row
 _ROW = 2.3  # inches
 _RANGE = 1e3  # largest ratio of the ends of the axis of acceleration
+_FEW_DECADES = 100.0  # ratio of the ends below which 1, 2 and 5 in a decade have labels
 _HORIZONTAL = (("E", COLOURS[0], "East"), ("N", COLOURS[1], "North"))
 _ROTATED = (("rotd50", INK, 2.0, "RotD50"), ("rotd100", ACCENT, 1.0, "RotD100"))
 
@@ -101,6 +102,9 @@ def _dress(panels: HostArray, largest: float, periods: Floats) -> None:
     if largest > 0:
         first.set_ylim(max(low, largest / _RANGE), high)
     first.set_xticks(round_numbers(0.999 * periods[0], 1.001 * periods[-1]))
+    low, high = first.get_ylim()
+    if high < _FEW_DECADES * low:
+        first.set_yticks(round_numbers(low, high))
     for axis in (first.xaxis, first.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.set_minor_formatter("")
