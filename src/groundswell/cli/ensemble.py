@@ -178,10 +178,10 @@ def _reason(message: str) -> str:
 
 
 def _end(found: Status, quiet: bool, as_json: bool) -> None:
-    """Show the state of the ensemble; exit with 1 if runs have failed."""
+    """Show the state of the ensemble; exit with 1 unless all runs are complete."""
     if as_json or not quiet:
         _show(found, as_json)
-    if found.messages:
+    if found.counts["complete"] < len(found.states):
         raise typer.Exit(1)
 
 

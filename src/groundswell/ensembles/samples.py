@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from groundswell.arrays import Floats
 from groundswell.case.common import Section, TaggedUnion
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import NotEmpty
-from groundswell.case.units import Count, CountOrZero, Number, Positive
+from groundswell.case.units import Count, Number, Positive
 from groundswell.ensembles.rows import Settings
 
 Quantity = float | int | str  # a number, or text with a unit
@@ -152,7 +153,7 @@ class SampleSection(Section):
     """
 
     count: Count
-    seed: CountOrZero
+    seed: Annotated[int, Field(strict=True, ge=0)]
     method: Literal["random", "latin-hypercube"] = "random"
     values: Mapping[str, Distribution]
 

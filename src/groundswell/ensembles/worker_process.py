@@ -1,8 +1,8 @@
 """The program of a worker: makes the runs that it reads from standard input.
 
 Each line is a pickled object in base64: first the arguments of `Worker`, then rows. The outcomes
-are lines of standard output. On several ranks, rank 0 reads and writes. The program ends with its
-input, which is also what happens if its parent is killed.
+are lines of standard output. On several ranks, rank 0 reads and writes. The program ends at END or
+with its input, as happens if its parent is killed; mpiexec does not pass on the end of the input.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from groundswell.ensembles.worker import Outcome, Worker
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation.signals import StopRequest, stop_request
+
+END = "end"
 
 
 def encode(content: object) -> bytes:
@@ -60,9 +62,10 @@ def _lines(job: Communicator) -> Iterator[Any]:
     """The objects that rank 0 reads, on all ranks."""
     while True:
         line = job.bcast(sys.stdin.buffer.readline() if job.first else b"")
-        if not line.endswith(b"\n"):
+        content = decode(line) if line.endswith(b"\n") else END
+        if content == END:
             return
-        yield decode(line)
+        yield content
 
 
 def _goes_on(job: Communicator, outcome: Outcome, stop: StopRequest) -> bool:

@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from groundswell.ensembles.rows import Row
-from groundswell.ensembles.worker import Assignment, Outcome
-from groundswell.ensembles.worker_process import decode, encode
+from groundswell.ensembles.worker import Assignment, Outcome, State
+from groundswell.ensembles.worker_process import END, decode, encode
 from groundswell.errors import InputError, install
 from groundswell.processes import find_mpiexec, without_launcher
 
@@ -70,6 +70,7 @@ class _Process:
     process: subprocess.Popen[bytes]
     errors: IO[bytes]
     row: Row | None = None
+    is_canceled: bool = False
 
     @classmethod
     def start(cls, place: Place, assignment: Assignment) -> _Process:
@@ -110,6 +111,7 @@ class _Process:
 
     def end(self) -> None:
         """End it after its present run, or else at once."""
+        self.send(END)
         with suppress(OSError):
             self.process.stdin.close()  # type: ignore[union-attr]
         try:
@@ -163,7 +165,8 @@ class LocalWorkers:
         assert worker.row is not None
         name, outcome = worker.row.name, worker.receive()
         if outcome is None:
-            outcome = Outcome(name, "crashed", worker.last_words(), is_healthy=False)
+            state: State = "stopped" if worker.is_canceled else "crashed"
+            outcome = Outcome(name, state, worker.last_words(), is_healthy=False)
         if outcome.is_healthy and outcome.state != "stopped":
             self._idle.append(worker)
         else:
@@ -174,6 +177,7 @@ class LocalWorkers:
     def cancel(self) -> None:
         """Ask all runs to stop. MPI launchers pass on SIGUSR1, but no SIGTERM."""
         for worker in self._working():
+            worker.is_canceled = True
             worker.process.send_signal(signal.SIGUSR1)
 
     def _working(self) -> list[_Process]:

@@ -1,0 +1,153 @@
+"""The contract of executors, which local processes, Parsl and a stand-in keep."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ensemble_plans import contents, groups, write_plan
+from here_executor import HereExecutor
+
+from groundswell.ensembles.executors import Executor
+from groundswell.ensembles.executors.local import LocalWorkers, Place
+from groundswell.ensembles.plan import Plan, load_plan
+from groundswell.ensembles.rows import Row
+from groundswell.ensembles.store import Store
+from groundswell.ensembles.worker import Assignment, Outcome
+from groundswell.errors import InputError
+
+RUNS = 3
+THREADS = {"OMP_NUM_THREADS": "1"}
+Open = Callable[[Plan], Any]
+
+
+def here(plan: Plan) -> Executor:
+    return HereExecutor(plan)
+
+
+def local(plan: Plan) -> Executor:
+    return LocalWorkers(Assignment.of(plan), [Place(THREADS)])
+
+
+def parsl(plan: Plan) -> Executor:
+    pytest.importorskip("parsl", reason="needs Parsl")
+    from parsl.config import Config
+    from parsl.executors import ThreadPoolExecutor
+
+    from groundswell.ensembles.executors.parsl_workers import on_parsl
+
+    run_dir = str(plan.store.with_name("parsl"))
+    config = Config(executors=[ThreadPoolExecutor(max_threads=2)], run_dir=run_dir)
+    return on_parsl(config)(plan, RUNS)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    plan = load_plan(write_plan(tmp_path, RUNS))
+    Store(plan.store).create({})
+    return plan
+
+
+def outcomes(executor: Executor, count: int) -> Iterator[Outcome]:
+    """So many outcomes, as they come."""
+    ends, found = time.monotonic() + 60, 0
+    while found < count:
+        assert time.monotonic() < ends
+        for outcome in executor.poll(0.1):
+            found += 1
+            yield outcome
+
+
+def run_all(executor: Executor, rows: list[Row]) -> list[Outcome]:
+    """Submit rows as soon as there is room."""
+    waiting, found = list(rows), []
+    while len(found) < len(rows):
+        while waiting and executor.free:
+            executor.submit(waiting.pop(0))
+        found += outcomes(executor, 1)
+    return found
+
+
+@pytest.mark.parametrize("opened", [here, local, parsl])
+def test_every_run_has_one_outcome_and_its_group(opened: Open, plan: Plan) -> None:
+    """A row that is invalid by now fails alone; a claimed run is left to others."""
+    rows, store = list(plan.rows), Store(plan.store)
+    rows.append(Row("fails", {"source.0.depth": "4 kg"}))
+    with opened(plan) as executor:
+        assert executor.poll(0) == [] and executor.free
+        with store.claimed(rows[0].name):
+            [claimed] = run_all(executor, rows[:1])
+        found = {outcome.name: outcome for outcome in run_all(executor, rows)}
+        [again] = run_all(executor, rows[:1])
+    assert claimed.state == "elsewhere"
+    assert {name: outcome.state for name, outcome in found.items()} == {
+        **{row.name: "complete" for row in plan.rows},
+        "fails": "failed",
+    }
+    assert "source[0].depth" in found["fails"].message
+    assert again.state == "complete" and groups(plan.store) == {row.name for row in plan.rows}
+
+
+@pytest.mark.parametrize("opened", [here, local, parsl])
+def test_cancelled_runs_stop_and_can_be_made_later(opened: Open, plan: Plan) -> None:
+    """What has begun may still be completed."""
+    with opened(plan) as executor:
+        run_all(executor, [plan.rows[0]])
+        executor.submit(plan.rows[1])
+        executor.cancel()
+        [outcome] = outcomes(executor, 1)
+    assert outcome.state in ("stopped", "complete")
+    with opened(plan) as executor:
+        assert [found.state for found in run_all(executor, list(plan.rows))] == ["complete"] * RUNS
+
+
+def test_a_worker_that_dies_has_an_outcome_and_a_successor(plan: Plan) -> None:
+    with local(plan) as executor:
+        run_all(executor, [plan.rows[0]])
+        executor.submit(plan.rows[1])
+        [worker] = executor._working()  # type: ignore[attr-defined]
+        os.kill(worker.process.pid, signal.SIGKILL)
+        [crashed] = outcomes(executor, 1)
+        assert crashed.state == "crashed" and "ended with signal SIGKILL" in crashed.message
+        assert groups(plan.store) == {"run-0001"}
+        assert [found.state for found in run_all(executor, list(plan.rows))] == ["complete"] * RUNS
+
+
+def test_the_last_words_of_a_worker_are_its_message(plan: Plan) -> None:
+    place = Place({"PYTHONPATH": "", "PYTHONHOME": "/nowhere"})
+    with LocalWorkers(Assignment.of(plan), [place]) as executor:
+        [crashed] = run_all(executor, [plan.rows[0]])
+    assert crashed.state == "crashed" and "ended with exit code 1: " in crashed.message
+
+
+def test_a_run_on_two_ranks(plan: Plan) -> None:
+    """The same bits as on one."""
+    pytest.importorskip("mpi4py")
+    if shutil.which("mpiexec") is None:
+        pytest.skip("needs mpiexec")
+    from ranks import environment
+
+    launcher = f"{shutil.which('mpiexec')} -n 2 --oversubscribe --bind-to none"
+    place = Place(environment(), ranks=2, launcher=launcher)
+    with LocalWorkers(Assignment.of(plan), [place]) as executor:
+        assert [found.state for found in run_all(executor, list(plan.rows))] == ["complete"] * RUNS
+    on_two = contents(plan.store)
+    assert Store(plan.store).log("run-0001")["run"]["ranks"]["count"] == 2
+    shutil.rmtree(plan.store)
+    Store(plan.store).create({})
+    with here(plan) as executor:
+        run_all(executor, list(plan.rows))
+    assert contents(plan.store) == on_two
+
+
+def test_several_ranks_need_a_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.ensembles.executors.local.find_mpiexec", lambda: None)
+    with pytest.raises(InputError, match="ranks_per_run = 2 needs mpiexec"):
+        Place(ranks=2).command()
+    assert Place(ranks=2, launcher="srun -n 2").command()[:3] == ["srun", "-n", "2"]
