@@ -34,7 +34,7 @@ info = SolverInfo(
         for name in (
             *("seismograms", "pressure", "stream", "shaking_map", "fields", "records"),
             *("fault", "fault_points", "rupture", "plastic_strain"),
-            *("intensity", "intensity_maps"),
+            *("intensity", "intensity_maps", "strain_green_tensor"),
         )
     },
 )

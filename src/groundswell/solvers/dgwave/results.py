@@ -26,6 +26,8 @@ from groundswell.seismology.formats.seismograms import (
     read_seismograms,
 )
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
+from groundswell.seismology.green.files import FILE as GREEN_FILE
+from groundswell.seismology.green.tensor import read_run
 from groundswell.seismology.receivers import RECORDED
 from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.solvers.dgwave.recordable import RECORDABLE
@@ -85,6 +87,11 @@ rupture = FileReader(HISTORY_FILE, read_history, "run the case with output.ruptu
 
 # Accumulated plastic strain at the surface: xarray.Dataset (y, x).
 plastic_strain = FileReader(STRAIN_MAP, read_plastic_strain, "run the case with [plasticity]")
+
+# Strain at points due to a force: xarray.Dataset (point, component, time).
+strain_green_tensor = FileReader(
+    GREEN_FILE, read_run, "run the case with output.strain_green_tensor"
+)
 
 # All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node). The
 # nodes in the file are equidistant in each element. Their degree is at most 10.
