@@ -19,6 +19,7 @@ from groundswell.seismology.faults.quantities import (
     rupture_starts,
 )
 from groundswell.seismology.faults.state_steps import step_warnings
+from groundswell.seismology.green.estimates import green_quantities, green_warnings
 from groundswell.seismology.intensity.advice import intensity_warnings, map_quantities
 from groundswell.seismology.plasticity.estimates import (
     plasticity_quantities,
@@ -61,6 +62,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_mesh(setup, cost),
         *_waves(materials, setup.case.method.flux),
         *_sources(materials.elements, survey, setup.case.event),
+        *_green(setup),
         *_faults(setup.faults),
         *(plasticity_quantities(setup.rock.estimates, setup.dt, ROCK) if setup.rock else ()),
     ]
@@ -69,6 +71,11 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
 def _faults(faults: Faults | None) -> Iterator[Quantity]:
     for fault in faults.faults if faults else ():
         yield from fault_quantities(fault.name, fault.estimates, fault.spacing, FAULTS)
+
+
+def _green(setup: Setup) -> Iterator[Quantity]:
+    if setup.green:
+        yield from green_quantities(setup.green, setup.strain_stride * setup.dt, SOURCES)
 
 
 def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -135,7 +142,8 @@ def _sources(elements: ElementMaterials, survey: Survey, event: EventSection) ->
 
 def warnings(setup: Setup) -> list[str]:
     """Reasons to expect poor results, each with its remedy."""
-    return [*_warnings(setup)]
+    green, interval = setup.green, setup.strain_stride * setup.dt
+    return [*_warnings(setup), *(green_warnings(green, interval) if green else ())]
 
 
 def _warnings(setup: Setup) -> Iterator[str]:

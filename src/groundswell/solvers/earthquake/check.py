@@ -10,8 +10,10 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import Part, describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
+from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
+from groundswell.seismology.green.estimates import green_quantities
 from groundswell.seismology.intensity.advice import map_quantities
 from groundswell.seismology.plasticity.estimates import plasticity_quantities
 from groundswell.seismology.plasticity.soil_estimates import soil_quantities
@@ -40,6 +42,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
         *_waves(ground),
         *_layers(setup.absorption),
         *_sources(setup.survey, event, ground),
+        *_green(setup),
         *_faults(setup.faults),
         *_rock(setup),
     ]
@@ -146,6 +149,11 @@ def _frequencies(frequency: float, ground: Ground) -> Iterator[Quantity]:
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
+
+
+def _green(setup: Setup) -> Iterator[Quantity]:
+    if setup.green is not None:
+        yield from green_quantities(setup.green, setup.sampling[GREEN], SOURCES)
 
 
 def _rock(setup: Setup) -> Iterator[Quantity]:

@@ -8,9 +8,11 @@ import numpy as np
 
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
+from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.quantities import fault_warnings, rupture_starts
 from groundswell.seismology.faults.state_steps import step_warnings
+from groundswell.seismology.green.estimates import green_warnings
 from groundswell.seismology.intensity.advice import intensity_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
 from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
@@ -53,6 +55,7 @@ def warnings(setup: Setup) -> list[str]:
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
         *_faults(setup),
         *_rock(setup),
+        *(green_warnings(setup.green, setup.sampling[GREEN]) if setup.green else ()),
     ]
 
 

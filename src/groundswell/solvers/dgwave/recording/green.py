@@ -33,7 +33,6 @@ from groundswell.seismology.green.recording import RankStrain, StrainSeries, Wei
 from groundswell.seismology.media.material import lame
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.seismology.sources.point_sources import PointSource
-from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import KERNELS
 from groundswell.solvers.dgwave.kernel_shapes import pitch
 from groundswell.solvers.dgwave.materials.anelastic import Materials
@@ -185,14 +184,8 @@ class GreenRecords:
         total = len(pairs.points) * groups * STRESSES
         sums = rank.backend.zeros((count,), "float64")
         strain = RankStrain(sums, numbers, total, rank.propagation.clock)
-        self.series = StrainSeries(rank.backend, rank.comm, rows, strain, self.every)
+        self.series = StrainSeries(rank.backend, rank.comm, rows, strain, setup.strain_stride)
         self.launches = [*self._sum(strain, pairs, weights, mine), *self.series.launches]
-
-    @property
-    def every(self) -> int:
-        """Steps between samples."""
-        section = self._rank.setup.case.output.strain_green_tensor
-        return whole_steps(section.interval if section else None, self._rank.setup.dt)
 
     def _sum(
         self,
@@ -220,7 +213,7 @@ class GreenRecords:
             "clock": strain.clock,
         }
         sizes = {
-            "every": self.every,
+            "every": setup.strain_stride,
             "pitch": pitch(setup.degree, len(setup.equations.fields)),
             "groups": 1 + setup.materials.mechanisms,
             "nodes": nodes,
@@ -237,6 +230,6 @@ class GreenRecords:
         azimuth = setup.geography.true_azimuth if setup.geography else 0.0
         attrs = {**date_attributes(setup.case, setup.survey), "azimuth": azimuth}
         attrs["medium"] = medium_digest(setup.case)
-        times = GreenTimes(setup.dt, self.every, setup.time_axis.start)
+        times = GreenTimes(setup.dt, setup.strain_stride, setup.time_axis.start)
         writer = GreenWriter(folder / FILE, self._survey, times, attrs, length, setup.dtype)
         return self.series.output(writer, writer.append)

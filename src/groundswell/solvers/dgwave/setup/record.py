@@ -15,7 +15,7 @@ from groundswell.seismology.green.points import GreenSurvey
 from groundswell.seismology.sources.event import date_attributes, event_attributes
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
-from groundswell.seismology.time_steps import TimeAxis, TimeStep
+from groundswell.seismology.time_steps import TimeAxis, TimeStep, whole_steps
 from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.equations import Equations
@@ -126,6 +126,12 @@ class Setup:
         """Format of the trace that a face provides to its neighbour."""
         nodes = (self.degree + 1) ** 2
         return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
+
+    @property
+    def strain_stride(self) -> int:
+        """Number of steps between samples of strain."""
+        section = self.case.output.strain_green_tensor
+        return whole_steps(section.interval if section else None, self.dt)
 
     def series_options(self, every: int, resume: int | None) -> SeriesOptions:
         """Options of the file of a series with a sample every `every` steps."""
