@@ -148,27 +148,27 @@ def test_a_job_does_not_restart_forever(cluster: Cluster) -> None:
 def test_a_run_on_ranks_continues_in_the_same_job(
     cluster: Cluster, write_case: Write, tmp_path: Path
 ) -> None:
-    """With Groundswell itself: stopped, continued, and nothing left to do."""
+    """With Groundswell itself: stopped, continued on one rank, and nothing left to do."""
     pytest.importorskip("mpi4py")
     cluster.install("groundswell", f'exec {sys.executable} -m groundswell "$@"')
     case = write_case(tmp_path, time={"duration": "10 s"})  # 1000 steps
     options = ("--resume=auto", "--no-pictures", "--output", "results")
     words = ("requeue.sbatch", "groundswell", "run", case.name, *options)
     job = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    job["LAUNCHER"] = "mpiexec --allow-run-as-root --oversubscribe -n 2"
+    one, two = {"LAUNCHER": "env"}, {"LAUNCHER": "mpiexec --allow-run-as-root --oversubscribe -n 2"}
     part = tmp_path / "results" / "seismograms.h5.part"
-    with cluster.start(*words, **job) as process:
+    with cluster.start(*words, **job, **two) as process:
         wait_until(lambda: part.exists() and part.stat().st_size > 0)
         time.sleep(0.2)
         process.send_signal(signal.SIGUSR1)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
     assert "stopped by SIGUSR1" in error and cluster.calls == ["scontrol requeue 7"]
-    assert cluster.run(*words, **job)[0] == 0
+    assert cluster.run(*words, **job, **one)[0] == 0
     summary = tmp_path / "results" / "summary.json"
     assert 0 < json.loads(summary.read_text())["resumed_at"] < 1000
     before = summary.stat().st_mtime_ns
-    code, text = cluster.run(*words, **job)
+    code, text = cluster.run(*words, **job, **one)
     assert code == 0 and "holds the complete results" in text
     assert summary.stat().st_mtime_ns == before
 

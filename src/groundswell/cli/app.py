@@ -310,6 +310,8 @@ def info(
     from groundswell.cli.machine import describe_machine
     from groundswell.cli.step_listing import show_step
 
+    if step is None and settings:
+        raise typer.BadParameter("is for --step", param_hint="--set")
     if step is not None:
         show_step(step, backend, settings_of(settings), as_json=as_json)
         return

@@ -56,7 +56,7 @@ def open_sites(case: HazardCase) -> Sites:
         return _grid(section)
     first = next(each for each in case.intensities if each.file)
     assert first.file is not None
-    return Intensities.open(first.file, first.component).sites(section.vs30)
+    return Intensities.open(first.file, first.component, first.rupture).sites(section.vs30)
 
 
 def open_branches(case: HazardCase, sites: Sites) -> list[Branch]:
@@ -100,7 +100,7 @@ def _motion(
     """The ground motion of a branch by measure, and remarks of its model."""
     measures = list(case.measures)
     if section.file is not None:
-        data = Intensities.open(section.file, section.component)
+        data = Intensities.open(section.file, section.component, section.rupture)
         of = data.samples if section.distribution == "samples" else data.lognormal
         return {measure: of(measure, ruptures, sites) for measure in measures}, set()
     assert section.model is not None

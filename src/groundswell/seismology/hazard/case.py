@@ -92,6 +92,7 @@ class IntensitiesSection(Section):
     file: FileName | None = None
     distribution: Literal["samples", "lognormal"] = "samples"
     component: Literal["E", "N", "Z", "geometric-mean", "larger"] | None = None
+    rupture: str = "rupture"
     # A ground-motion model.
     model: str | None = None
     parameters: dict[str, str | float] = Field(default_factory=dict)
@@ -107,7 +108,7 @@ class IntensitiesSection(Section):
         """Both or none of simulations and a model, or keys of the other."""
         yield from exactly_one(self, "file", "model")
         others = ("parameters", "truncation", "maximum_distance")
-        for name in others if self.file else ("distribution", "component"):
+        for name in others if self.file else ("distribution", "component", "rupture"):
             if name in self.model_fields_set:
                 yield (name,), f"is not for a {'file' if self.file else 'model'}; leave it out"
 

@@ -9,6 +9,8 @@ there may be a map on `y` and `x`. Spectra also have `period`, and components `c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ from groundswell.formats.netcdf import open_dataset
 from groundswell.seismology.hazard.exceedance import Lognormal, Samples
 from groundswell.seismology.hazard.measures import Measure
 from groundswell.seismology.hazard.ruptures import Ruptures, some
-from groundswell.seismology.hazard.sites import Sites
+from groundswell.seismology.hazard.sites import Sites, names_of_grid
 
 if TYPE_CHECKING:
     import xarray
@@ -30,6 +32,7 @@ _UNITS = {"m s-2": 1.0, "m/s^2": 1.0, "m/s2": 1.0, "m s-1": 1.0, "m/s": 1.0, "m"
 _OTHER_UNITS = {"g": 9.80665, "cm/s^2": 0.01, "cm s-2": 0.01, "cm/s": 0.01, "cm s-1": 0.01}
 _HORIZONTAL = ("E", "N")
 COMBINED = ("geometric-mean", "larger")
+RUPTURE = "rupture"  # the coordinate that names ruptures
 _PERIOD_TOLERANCE = 1e-3  # relative
 
 
@@ -40,31 +43,35 @@ class Intensities:
         dataset: see the module.
         source: name of the dataset in messages.
         component: "E", "N" or "Z", "geometric-mean" or "larger", if there are components.
+        rupture: the coordinate that names ruptures.
 
     Raises:
         InputError: the dataset has no ruptures or no sites.
     """
 
     def __init__(
-        self, dataset: xarray.Dataset, source: object, component: str | None = None
+        self,
+        dataset: xarray.Dataset,
+        source: object,
+        component: str | None = None,
+        rupture: str = RUPTURE,
     ) -> None:
         self._source, self._component = source, component
-        self._grid = None
+        self._grid: tuple[int, int] | None = None
+        dataset = _with_ruptures(dataset, rupture, source)
         if {"x", "y"} <= set(dataset.dims):
             self._grid = (dataset.sizes["y"], dataset.sizes["x"])
             dataset = _stacked(dataset)
         self._data = dataset.rename({"station": "site"}) if "station" in dataset.dims else dataset
-        if "site" not in self._data.dims or "rupture" not in self._data.variables:
-            raise InputError(
-                f"{source}: needs sites and the names of ruptures; it has the dimensions "
-                f"{listed(map(str, dataset.dims))}"
-            )
+        if "site" not in self._data.dims:
+            dims = listed(map(str, dataset.dims)) if dataset.dims else "nothing"
+            raise InputError(f"{source}: needs sites; it has the dimensions {dims}")
         self._simulations = _simulations(self._data, source)
 
     @classmethod
-    def open(cls, path: Path, component: str | None = None) -> Intensities:
+    def open(cls, path: Path, component: str | None = None, rupture: str = RUPTURE) -> Intensities:
         """Open a NetCDF file, or a Zarr store (a folder). Raises `InputError`."""
-        return cls(_open(path), path, component)
+        return cls(_open(path), path, component, rupture)
 
     def sites(self, vs30: float) -> Sites:
         """The sites of the dataset.
@@ -80,8 +87,14 @@ class Intensities:
         horizontal = np.column_stack([np.asarray(data[name].values, float) for name in pair])
         count = len(horizontal)
         unknown = np.full(count, np.nan)
-        names = _names(data, "site")
-        return Sites(names, horizontal, pair == pairs[0], np.full(count, vs30), unknown, self._grid)
+        return Sites(
+            self._site_names,
+            horizontal,
+            pair == pairs[0],
+            np.full(count, vs30),
+            unknown,
+            self._grid,
+        )
 
     def samples(self, measure: Measure, ruptures: Ruptures, sites: Sites) -> Samples:
         """The motion of all variations of the ruptures at the sites.
@@ -89,7 +102,7 @@ class Intensities:
         Raises:
             InputError: a rupture, a site or the measure is missing, or values are invalid.
         """
-        places = _positions(_names(self._data, "site"), sites.names, f"{self._source}: sites")
+        places = _positions(self._site_names, sites.names, f"{self._source}: sites")
         array = self._values(measure).isel(site=places)
         values = np.asarray(array.transpose(*self._order).values, float)
         values = values.reshape(-1, values.shape[-1]) * self._unit(array)
@@ -113,6 +126,11 @@ class Intensities:
                 'distribution = "samples"'
             )
         return samples.lognormal()
+
+    @cached_property
+    def _site_names(self) -> list[str]:
+        """The names of the sites; rows and columns of a map."""
+        return names_of_grid(self._grid) if self._grid else _names(self._data, "site")
 
     def _rows(self, name: str) -> HostArray:
         """The simulations of a rupture."""
@@ -198,14 +216,27 @@ class Intensities:
 def _open(path: Path) -> Any:
     if not path.is_dir():
         return open_dataset(path)
+    if find_spec("zarr") is None:
+        raise InputError(f"{path}: reading a Zarr store needs zarr; pip install zarr")
     import xarray
 
-    try:
-        import zarr  # type: ignore[import-not-found] # noqa: F401
-    except ImportError:
-        raise InputError(f"{path}: reading a Zarr store needs zarr; pip install zarr") from None
     with read_errors_reported(path, "Zarr"):
         return xarray.open_zarr(path, decode_times=False)
+
+
+def _with_ruptures(dataset: xarray.Dataset, name: str, source: object) -> xarray.Dataset:
+    """The dataset with the names of ruptures as its coordinate `rupture`."""
+    if name not in dataset.variables:
+        known = [str(each) for each in dataset.coords]
+        raise InputError(
+            f"{source}: needs the coordinate {name} with the names of ruptures"
+            f"{did_you_mean(name, known)}; it has {listed(known or ['none'])}"
+        )
+    if name == RUPTURE:
+        return dataset
+    return dataset.drop_vars(RUPTURE, errors="ignore").assign_coords(
+        {RUPTURE: (dataset[name].dims, dataset[name].values)}
+    )
 
 
 def _stacked(dataset: xarray.Dataset) -> xarray.Dataset:

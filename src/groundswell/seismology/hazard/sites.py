@@ -63,6 +63,11 @@ class Sites:
         return list(self.names).index(name)
 
 
+def names_of_grid(grid: tuple[int, int]) -> list[str]:
+    """Names of the sites of a grid (rows, columns), row by row: "row-column", from 0."""
+    return [f"{row}-{column}" for row in range(grid[0]) for column in range(grid[1])]
+
+
 def plane(frame: Geography | None, horizontal: Floats) -> Floats:
     """x and y (n, 2) in m of longitudes and latitudes (n, 2).
 

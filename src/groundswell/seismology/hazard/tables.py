@@ -28,7 +28,7 @@ from groundswell.formats.text import parse_number, read_rows
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.grid import Latitude, Longitude
 from groundswell.seismology.hazard.ruptures import Rupture
-from groundswell.seismology.hazard.sites import Sites, plane
+from groundswell.seismology.hazard.sites import Sites, names_of_grid, plane
 from groundswell.seismology.hazard.surfaces import Surface
 
 _SHAPE = ("strike", "dip", "length", "width", "depth")
@@ -224,7 +224,6 @@ def grid_sites(x: Floats, y: Floats, *, is_geographic: bool, vs30: float) -> Sit
     """Sites at all pairs of x (nx,) and y (ny,), or of longitude and latitude, row by row."""
     across, up = np.meshgrid(x, y)
     points = np.column_stack([across.ravel(), up.ravel()])
-    names = [f"{row}-{column}" for row in range(len(y)) for column in range(len(x))]
     count, grid = len(points), (len(y), len(x))
     unknown = np.full(count, np.nan)
-    return Sites(names, points, is_geographic, np.full(count, vs30), unknown, grid)
+    return Sites(names_of_grid(grid), points, is_geographic, np.full(count, vs30), unknown, grid)

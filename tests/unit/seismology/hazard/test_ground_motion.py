@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.hazard.curves import exceedance_rates
 from groundswell.seismology.hazard.ground_motion import MODELS, GroundMotionModel
 from groundswell.seismology.hazard.measures import GRAVITY, Measure
+from groundswell.seismology.hazard.nrml import Discretisation, read_nrml
 from groundswell.seismology.hazard.ruptures import Rupture, Ruptures
 from groundswell.seismology.hazard.sites import Sites
 from groundswell.seismology.hazard.surfaces import Surface
@@ -106,3 +108,34 @@ def test_without_pygmm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygmm", None)
     with warnings.catch_warnings(), pytest.raises(InputError, match=r"pip install '.\[hazard\]'"):
         GroundMotionModel("BSSA14")
+
+
+# --- against another program ----------------------------------------------------------------------
+
+MODEL = Path(__file__).parents[4] / "examples" / "hazard" / "model.xml"
+LEVELS = np.geomspace(0.01, 2.0, 30)[[8, 14, 20, 24]] * GRAVITY
+# Annual rates of the OpenQuake engine 3.25.1 (hazardlib, BooreEtAl2014, truncated at 3 standard
+# deviations, mesh spacing 2 km, bins of 0.25) at the sites below, with Vs30 = 500 m/s.
+REFERENCE = {
+    Measure("pga"): [
+        [0.02131, 0.008773, 0.001833, 0.0002848],
+        [0.01829, 0.007234, 0.002942, 0.001003],
+        [0.01793, 0.01222, 0.005192, 0.00115],
+    ],
+    Measure("psa", 1.0): [
+        [0.01208, 0.005466, 0.001558, 0.0003122],
+        [0.01036, 0.005191, 0.002627, 0.0009683],
+        [0.0145, 0.006107, 0.0008666, 0.0001031],
+    ],
+}
+
+
+def test_rates_of_a_source_model_are_those_of_openquake(pygmm: Any) -> None:
+    """Both place floating ruptures differently, and OpenQuake takes distances to mesh points."""
+    places = np.array([[-122.05, 37.75], [-121.95, 37.6], [-121.7, 38.1]])
+    sites = Sites(["A", "B", "C"], places, True, np.full(3, 500.0), np.full(3, np.nan))
+    ruptures = Ruptures(read_nrml(MODEL, sites.frame, Discretisation(2000.0, 0.25)))
+    motion = GroundMotionModel("BSSA14", truncation=3.0).lognormal([*REFERENCE], ruptures, sites)
+    for measure, wanted in REFERENCE.items():
+        found = exceedance_rates(motion[measure], ruptures.rates, LEVELS, 3)
+        assert found == pytest.approx(np.array(wanted), rel=0.02)

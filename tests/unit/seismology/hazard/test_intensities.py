@@ -62,6 +62,9 @@ def test_a_list_of_simulations(pga: Floats) -> None:
         | {"latitude": ("station", np.full(S, 38.0))},
     )
     found = samples(data)
+    renamed = Intensities(data.rename(rupture="title"), "data.nc", rupture="title")
+    again = renamed.samples(PGA, RUPTURES, renamed.sites(760.0)).values
+    assert np.array_equal(again, found, equal_nan=True)
     assert np.array_equal(found[0], pga[0, [2, 0, 1]])
     assert np.array_equal(found[1, :1], pga[1, [1]]) and np.isnan(found[1, 1:]).all()
     assert np.array_equal(found[2, :2], pga[2, [0, 3]])
@@ -131,8 +134,10 @@ def test_what_is_missing(pga: Floats) -> None:
         sites.samples(PGA, RUPTURES, found.sites(760.0))
     with pytest.raises(InputError, match="have no positions"):
         Intensities(data.drop_vars(["x", "y"]), "data.nc").sites(760.0)
-    with pytest.raises(InputError, match="needs sites and the names of ruptures"):
+    with pytest.raises(InputError, match=r"needs the coordinate rupture .*it has site, x or y"):
         Intensities(data.drop_vars("rupture"), "data.nc")
+    with pytest.raises(InputError, match="needs sites; it has the dimensions rupture"):
+        Intensities(data[["rupture"]], "data.nc")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +165,23 @@ def test_files(pga: Floats, tmp_path: Path) -> None:
     (tmp_path / "bad.nc").write_bytes((tmp_path / "data.nc").read_bytes()[:500])
     with pytest.raises(InputError, match=r"bad\.nc"):
         Intensities.open(tmp_path / "bad.nc")
+
+
+def test_zarr_stores(pga: Floats, tmp_path: Path) -> None:
+    try:
+        plain(pga).to_zarr(tmp_path / "data.zarr")
+    except Exception as error:  # also where zarr is installed, but its libraries do not agree
+        pytest.skip(f"zarr cannot be used: {error}")
+    found = Intensities.open(tmp_path / "data.zarr")
+    assert np.array_equal(found.samples(PGA, RUPTURES, found.sites(760.0)).values, pga)
+
+
+def test_folders_that_are_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"cannot be read as Zarr|needs zarr"):
+        Intensities.open(tmp_path)
+    monkeypatch.setattr("groundswell.seismology.hazard.intensities.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="needs zarr; pip install zarr"):
+        Intensities.open(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["PGA", " pga ", "Psa(1.0)", "psa( 1 s)", "rotd50(0.3)"])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _RANGE = 100.0  # largest ratio of the ends of the colour bar
 _MOST_TRACES = 3000
+_FEW_TRACES = 100  # which are drawn with a white edge
 _MOST_RELIEF = 1000  # samples of the relief along an axis
 _RELIEF = ("elevation", "topography", "z")
 _SLOPE = 0.35  # root mean square of the slopes of the shaded relief
@@ -97,6 +98,7 @@ def _draw_values(
 def _draw_ruptures(axes: Axes, hazard: Hazard) -> None:
     """Draw the top edges of the ruptures."""
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
     first = hazard.branches[0].ruptures
     surfaces = [rupture.surface for rupture in first if rupture.surface is not None]
@@ -109,10 +111,12 @@ def _draw_ruptures(axes: Axes, hazard: Hazard) -> None:
         shown = lines / 1e3
     else:
         shown = np.stack(frame.to_lonlat(lines[..., 0], lines[..., 1]), axis=-1)
-    alpha = 0.8 if len(lines) < 100 else 0.3
-    axes.add_collection(
-        LineCollection(list(shown), colors=INK, linewidths=1.3, alpha=alpha, zorder=4)
-    )
+    few = len(lines) < _FEW_TRACES
+    drawn = LineCollection(list(shown), colors=INK, linewidths=1.3, zorder=4)
+    drawn.set_alpha(1.0 if few else 0.3)
+    if few:
+        drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
+    axes.add_collection(drawn)
 
 
 def require_relief(hazard: Hazard) -> None:
