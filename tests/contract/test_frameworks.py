@@ -14,7 +14,7 @@ from groundswell import registry
 
 SOURCE = Path(gs.__file__).parent
 FRAMEWORKS = (
-    "cli", "simulation", "verify", "bench", "report", "plotting", "outputs", "case", "exchange",
+    "cli", "simulation", "verify", "bench", "report", "ensembles", "plotting", "outputs", "case", "exchange",
     "compression", "backends", "formats", "grids", "meshes", "linear", "time_integration",
 )  # fmt: skip
 
