@@ -14,8 +14,9 @@ from groundswell import registry
 
 SOURCE = Path(gs.__file__).parent
 FRAMEWORKS = (
-    "cli", "simulation", "verify", "bench", "report", "plotting", "outputs", "case", "exchange",
-    "compression", "backends", "formats", "grids", "meshes", "linear", "time_integration",
+    "cli", "simulation", "verify", "bench", "report", "ensembles", "plotting", "outputs", "case",
+    "exchange", "compression", "backends", "formats", "grids", "meshes", "linear",
+    "time_integration",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from groundswell.ensembles.base_case import BaseCase, require_valid
 from groundswell.ensembles.plan import Plan, load_plan
 from groundswell.ensembles.rows import Row, combined
 from groundswell.errors import CaseError, InputError
+
+GUIDE = Path(__file__).parents[3] / "docs" / "ensembles.md"
 
 values = st.one_of(st.integers(), st.text(max_size=4), st.floats(allow_nan=False))
 lists = st.lists(values, min_size=1, max_size=4)
@@ -110,6 +113,24 @@ def test_the_store_is_beside_the_plan(tmp_path: Path) -> None:
     assert plan_of(tmp_path, "columns = { a = [1] }").store == tmp_path / "plan.zarr"
     chosen = plan_of(tmp_path, 'store = "other.zarr"\ncolumns = { a = [1] }')
     assert chosen.store == tmp_path / "other.zarr"
+
+
+def test_the_plan_of_the_guide(tmp_path: Path) -> None:
+    [text] = re.findall(r"```toml\ncase = .*?\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    (tmp_path / "shots.csv").write_text("name,source.0.x\na,1 km\nb,2 km\n")
+    rows = rows_of(tmp_path, text)
+    assert len(rows) == 2 * 2 * 6 * 200 and rows[0][0] == "a-north-0001-0001"
+    assert list(rows[0][1]) == [
+        *("source.0.x", "source.0.y", "medium.qs", "source.0.dip"),
+        *("source.0.strike", "medium.vs", "source.0.depth", "source.0.rake"),
+    ]
+
+
+def test_the_plans_of_the_examples() -> None:
+    folder = GUIDE.parents[1] / "examples" / "ensembles"
+    for name, count in (("survey", 12), ("ground", 8)):
+        plan = load_plan(folder / f"{name}.toml")
+        assert len(checked(plan)) == count
 
 
 # --- rows and their cases -------------------------------------------------------------------------

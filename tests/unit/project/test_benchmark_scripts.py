@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -109,6 +110,15 @@ def test_a_solver_on_ranks(run: Run, solver: str, cells: tuple[str, ...]) -> Non
     rows = run("solver_ranks", solver, "--cells", *cells, *options)
     assert [row.split(" on ")[0] for row in rows] == [f"[{', '.join(cells)}]"] * 2
     assert all("overlap False" in row and row.endswith(" 0.00 MB") for row in rows)
+
+
+def test_share_of_time_steps_in_ensembles(run: Run) -> None:
+    sizes = ["--cells", "12", "--steps", "10", "--runs", "2", "--singles", "1", "--workers", "1"]
+    [line] = run("ensemble_share", *sizes, "--json")
+    found = json.loads(line)
+    assert found["workers"] == 1 and 0 < found["share of time steps"] < 1
+    speed = 2 * found["seconds of a single run"] / found["seconds of the ensemble"]
+    assert found["times faster"] == pytest.approx(speed)
 
 
 @pytest.mark.gpu
