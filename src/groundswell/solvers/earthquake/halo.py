@@ -16,6 +16,7 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
+from groundswell.seismology.faults.labels import fault_label
 from groundswell.solvers.earthquake.faults.ranks import beside_faults
 from groundswell.solvers.earthquake.plasticity.soil_ranks import (
     BELOW,
@@ -70,7 +71,8 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     with soil_named(ground.soil):
         found = decompose(ground.grid.shape, ranks, periodic, wanted, (rows, 1, 1))
     found = beside_layers(found, ground.soil)
-    return beside_faults(found, [fault.plane for fault in setup.faults])
+    faults = {fault_label(n, fault.name): fault.plane for n, fault in enumerate(setup.faults)}
+    return beside_faults(found, faults)
 
 
 def velocity_halo(soil: SoilLayer | None) -> list[GhostLayers]:

@@ -44,6 +44,7 @@ def test_one_side_may_not_be_halved(side: int) -> None:
             Plane(1, 230.0, (100, 0), (400, 200)),
             "y = 230 m is not between .* to 200 or 300 m",
         ),
+        (Plane(1, 30.0, (100, 0), (400, 200)), "y = 30 m is not between .* to 100 or 200 m"),
         (Plane(1, 200.0, (130, 0), (400, 200)), "its end at x = 130 m is not .* move it to 100 m"),
         (Plane(1, 200.0, (100, 0), (400, 260)), "its end at depth = 260 m is not .* to 300 m"),
         (Plane(0, 0.0, (100, 0), (400, 200)), "no elements lie on both sides of x = 0 m within"),

@@ -129,7 +129,9 @@ def test_ends_of_blocks_are_moved_off_a_fault(ranks: int) -> None:
 
 def test_thin_blocks_at_a_fault_are_refused() -> None:
     setup = prepare(EarthquakeCase(**{**GIVEN, "run": {"processes": [1, 17, 1]}}))
-    with pytest.raises(InputError, match="a fault normal to y lies at an end of a block"):
+    with pytest.raises(
+        InputError, match=r"fault\[0\] \(main\) lies at an end of a block of a rank along y"
+    ):
         decomposed(setup, 17)
 
 

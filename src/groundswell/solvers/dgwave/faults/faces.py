@@ -120,8 +120,9 @@ def _is_inside(lower: Floats, upper: Floats, plane: Plane) -> Mask:
 def _nowhere(forest: Forest, plane: Plane) -> str:
     axis = NAMES_OF_AXES[plane.axis]
     places = np.unique(np.stack(forest.boxes())[..., plane.axis])
-    nearest = np.sort(places[np.argsort(np.abs(places - plane.at))[:2]])
-    if np.abs(places - plane.at).min() > ROUNDING * np.ptp(places):
+    inner = places[1:-1]
+    nearest = np.sort(inner[np.argsort(np.abs(inner - plane.at))[:2]])
+    if len(inner) and np.abs(places - plane.at).min() > ROUNDING * np.ptp(places):
         shown = " or ".join(f"{value:g}" for value in nearest)
         return f"{axis} = {plane.at:g} m is not between elements; move it to {shown} m"
     return (
