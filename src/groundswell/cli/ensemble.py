@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from groundswell.ensembles.commands import Status
     from groundswell.ensembles.worker import Outcome
 
+HELP = """Run many cases that differ in a few values, as one.
+
+A plan names a case and a table of runs; one store keeps all results. For example
+
+    groundswell ensemble run survey.toml
+"""
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan of the ensemble (TOML).")]
