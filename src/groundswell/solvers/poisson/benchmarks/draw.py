@@ -29,6 +29,8 @@ MARKS = {3: "^", 7: "o", 15: "s"}
 PER_RANK = "degrees of freedom of a rank (N³ per element)"
 PUBLISHED_MARKS = ("v", "D", "^")  # of hipBone on three devices
 
+ROOM = 1.15  # for the legend above the largest value
+
 
 def draw(measured: Run, path: Path) -> Path:
     """Plot the operator on one rank, and sweeps, with earlier ones on other numbers of ranks."""
@@ -70,7 +72,7 @@ def _finish(axes: Axes, x: str, y: str, columns: int, *, beside_gpus: bool = Fal
     if beside_gpus:
         axes.set_yscale("log")
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, ROOM * axes.get_ylim()[1])
     legend(axes, columns, "best", size=8)
 
 
