@@ -20,12 +20,24 @@ FILE = Path(__file__).parent / "tpv3_rupture_time.csv.gz"
 CELL = 100.0  # m
 # Places along strike and down dip from the hypocenter, m, and the largest slip rates there, m/s.
 PEAKS = {"P1": ((7450.0, -50.0), 3.076), "P2": ((-50.0, 5950.0), 2.971)}
+LOW_PASS = 2.0  # Hz
+PEAKS_BELOW = {"P1": 2.418, "P2": 2.372}  # the same after `low_passed`, m/s
 
 
 @cache
 def _quarter() -> Floats:
     """Rupture time at the middles of cells, (along strike, along dip), s."""
     return np.loadtxt(FILE, delimiter=",")
+
+
+def low_passed(rates: Floats, dt: float) -> Floats:
+    """Slip rates (..., samples) at intervals `dt` after a Butterworth filter of three poles.
+
+    Largest slip rates of grids also have waves that cells do not resolve.
+    """
+    from scipy.signal import butter, sosfilt  # takes long to import
+
+    return np.asarray(sosfilt(butter(3, LOW_PASS, fs=1 / dt, output="sos"), rates, axis=-1))
 
 
 def rupture_time(along_strike: ArrayLike, along_dip: ArrayLike) -> Floats:

@@ -23,6 +23,8 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 DEGREE = 7
 BRICKS, NODAL, CURVED = "bricks", "nodal materials", "topography"
+YIELDING = "rock that may yield"  # but does not
+STRONG = {"cohesion": 1e8, "friction_angle": 30.0, "relaxation_time": 0.03}
 Content = dict[str, Any]
 
 
@@ -51,7 +53,7 @@ def _measured(backend: Backend, content: Content, precision: str) -> Row:
     fill(backend, solver.propagation.u, solver.elements.numbers)
     seconds = alone(backend, solver.propagation.step) / SCHEME.stages
     of_kernels = (setup.equations, setup.materials, setup.absorption, setup.dtype)
-    counted = {"elements": setup.geometry.count, "bytes": bytes_per_update(*of_kernels)}
+    counted = {"elements": setup.geometry.count, "bytes": bytes_per_update(*of_kernels, setup.rock)}
     return {**counted, "seconds": seconds, "GDOFS": setup.unknowns / seconds / 1e9}
 
 
@@ -74,6 +76,7 @@ def features(cells: int, degree: int, *, fluid: bool = False) -> dict[str, Conte
         NODAL: make(cells, method=by_node),
         CURVED: make(cells, topography=topography),
         f"{CURVED}, {NODAL}": make(cells, method=by_node, topography=topography),
+        YIELDING: make(cells, plasticity={"model": "drucker-prager", **STRONG}),
         "attenuation, 3 mechanisms": make(cells, attenuation={"model": "constant"}),
         "matched layers at all sides": make(inside, sides="pml", width=width),
         "slow upper half, refined": make(cells // 2, refinement={"frequency": 8.0}),

@@ -41,4 +41,5 @@ PROBLEMS = [
     "yielding:dissipation",
     "rupture_methods:tpv5",
     "rupture_methods:tpv104",
+    "rupture_methods:tpv27",
 ]

@@ -17,6 +17,7 @@ from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems.ruptures import (
     START_OF_TPV5,
+    START_OF_TPV27,
     START_OF_TPV104,
     TPV5,
     TPV104,
@@ -67,6 +68,12 @@ def tpv104(backend: Backend, full: bool) -> Iterator[Check]:
     """Rate and state with fast velocity weakening; the start unless `full`."""
     problem = TPV104 if full else START_OF_TPV104
     yield from _compare(problem, _resolution(backend, full), backend)
+
+
+def tpv27(backend: Backend, full: bool) -> Iterator[Check]:
+    """The start of a rupture in rock that yields, if `full`."""
+    if full:
+        yield from _compare(START_OF_TPV27, _resolution(backend, full), backend)
 
 
 def _resolution(backend: Backend, full: bool) -> Resolution:
