@@ -77,7 +77,10 @@ def _files(setup: Setup) -> int:
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     records = whole.file_bytes(setup.case.output.record, setup.steps)
     faults = setup.faults.points * (len(COORDINATES) + len(FIELDS)) * WORD if setup.faults else 0
-    return seismograms + series + fields * setup.case.output.final_fields + records + faults
+    strains = setup.green.points.basis[..., 0].size if setup.green else 0
+    strains *= ceil(setup.steps / setup.strain_stride) * np.dtype(setup.dtype).itemsize
+    final = fields * setup.case.output.final_fields
+    return seismograms + series + final + records + faults + strains
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

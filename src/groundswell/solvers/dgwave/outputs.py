@@ -38,7 +38,7 @@ class Outputs:
     Attributes:
         launches: their kernels, which run at the beginning of a step and are independent.
         at_end: kernels that run at the end of a step, before the clock advances.
-        strains: kernels that record strain, in order, at the beginning of a step.
+        green: the recorder of strain, whose kernels run in order at the beginning of a step.
         seismograms: the receivers' recorders, by name of the quantity.
     """
 
@@ -74,9 +74,8 @@ class Outputs:
         ]
         self.at_end: list[Launch] = self._faults.at_end if self._faults else []
         self._series += self._faults.series if self._faults else []
-        green = GreenRecords(rank, setup.green) if setup.green else None
-        self.strains: list[Launch] = green.launches if green else []
-        self._series += [green] if green else []
+        self.green = GreenRecords(rank, setup.green) if setup.green else None
+        self._series += [self.green] if self.green else []
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files of time series; `lengths` are the samples to keep when a run resumes."""

@@ -79,7 +79,7 @@ class DgWave(Reports, TimeSteppingSolver):
         """Compose the launches of a step for the connected exchange."""
         self.choice, self.exchanges = choice, self.propagation.traces.exchanges
         branches = [[launch] for launch in self.outputs.launches]
-        branches += [self.outputs.strains] if self.outputs.strains else []
+        branches += [self.outputs.green.launches] if self.outputs.green else []
         records = self.backend.concurrently(*branches)
         *stages, count = self.timed_step()
         self._step = in_order([*records, *stages, *self.outputs.at_end, count])

@@ -166,6 +166,7 @@ class GreenRecords:
 
     Attributes:
         name: name of the output.
+        strain: sums of fields over the rank's pairs.
         launches: the kernels that record samples, in order, at the beginning of a step.
     """
 
@@ -183,7 +184,7 @@ class GreenRecords:
         numbers = (mine[:, None] * groups * STRESSES + np.arange(groups * STRESSES)).ravel()
         total = len(pairs.points) * groups * STRESSES
         sums = rank.backend.zeros((count,), "float64")
-        strain = RankStrain(sums, numbers, total, rank.propagation.clock)
+        self.strain = strain = RankStrain(sums, numbers, total, rank.propagation.clock)
         self.series = StrainSeries(rank.backend, rank.comm, rows, strain, setup.strain_stride)
         self.launches = [*self._sum(strain, pairs, weights, mine), *self.series.launches]
 
