@@ -37,6 +37,7 @@ def test_cpu_and_gpu_record_the_same_strain(gpu: Any, precision: str) -> None:
 
 
 @pytest.mark.gpu
-def test_seismograms_by_reciprocity_are_exact_on_a_gpu(gpu: Any) -> None:
-    checks = [*load_problem("earthquake/green:moments")(gpu, True)]
+@pytest.mark.parametrize("solver", ["earthquake", "dgwave"])
+def test_seismograms_by_reciprocity_are_exact_on_a_gpu(gpu: Any, solver: str) -> None:
+    checks = [*load_problem(f"{solver}/green:moments")(gpu, True)]
     assert checks and all(check.passed for check in checks), checks

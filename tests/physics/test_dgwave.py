@@ -14,6 +14,7 @@ LONG = [
     "dgwave/layered:gaussian",
     "dgwave/layered:interfaces_on_faces",
     "dgwave/layered:airgun",
+    "dgwave/green:moments",
     "dgwave/methods:finite_differences",
     "dgwave/rupture_methods:tpv5",
     "dgwave/rupture_methods:tpv104",

@@ -34,6 +34,7 @@ LONG = [
     "earthquake/absorption:reflection",
     "earthquake/absorption:static_offset",
     "earthquake/attenuation:quality",
+    "earthquake/green:moments",
     "earthquake/layered:gaussian",
     "earthquake/layered:loh1",
     "earthquake/layered:loh3",

@@ -63,6 +63,7 @@ LIMITS = {
     "record_box": (44, 44),  # reads several values before it writes any
     "record_sums": (32, 32),
     "accumulate_strain": (28, 36),
+    "sum_over_loads": (40, 40),
     "synthesize": (40, 56),
     "multiply_rows": (20, 20),
     "advance_clock": (10, 10),

@@ -33,6 +33,7 @@ from groundswell.seismology.green.recording import sums_source
 from groundswell.seismology.green.synthesis import SHAPES, synthesis_source
 from groundswell.simulation.finite_check import search_source
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration, cubes, discretise
+from groundswell.solvers.dgwave.recording.green import loads_source
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.fault_slip import RankGrid, fault_source
 from groundswell.solvers.earthquake.faults.window import FaultWindow
@@ -83,6 +84,7 @@ def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_kernels_of_green_tensors(check: Check, dtype: str, precision: str) -> None:
     check(sums_source(), "double")
+    check(loads_source(dtype), precision)
     for shape in SHAPES:
         check(synthesis_source(shape, dtype), precision)
 

@@ -81,8 +81,10 @@ def _files(setup: Setup) -> int:
     faults = setup.faults.points * (len(COORDINATES) + len(FIELDS)) * WORD if setup.faults else 0
     size = np.dtype(setup.dtype).itemsize
     maps = map_file_bytes(setup.case.output.intensity, intensity_points(setup), size)
-    fields *= setup.case.output.final_fields
-    return seismograms + series + fields + records + faults + maps
+    strains = setup.green.points.basis[..., 0].size if setup.green else 0
+    strains *= ceil(setup.steps / setup.strain_stride) * size
+    final = fields * setup.case.output.final_fields
+    return seismograms + series + final + records + faults + maps + strains
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

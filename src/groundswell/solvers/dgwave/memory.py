@@ -55,6 +55,7 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     values += sets * REGISTERS * equations.stretched * nodes
     values += setup.absorption.damping_rows(elements) * nodes
     values += len(setup.survey.sources) * LOADED * nodes // ranks
+    weights = len(setup.green.points) * LOADED * nodes // ranks if setup.green else 0
     values += elements.count * nodes * _rock_values(setup.rock)
     fault_points = setup.faults.points // ranks if setup.faults else 0
     values += fault_points * WALLS * setup.equations.trace  # jumps
@@ -65,7 +66,12 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     outputs = _output_bytes(setup) // ranks  # if evenly distributed
     friction = fault_points * FRICTION * DOUBLE
     return (
-        values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers + outputs + friction
+        values * np.dtype(setup.dtype).itemsize
+        + addresses * ADDRESS
+        + weights * DOUBLE
+        + buffers
+        + outputs
+        + friction
     )
 
 

@@ -40,7 +40,7 @@ class Outputs:
     Attributes:
         launches: their kernels, which run at the beginning of a step and are independent.
         at_end: kernels that run at the end of a step, before the clock advances.
-        strains: kernels that record strain, in order, at the beginning of a step.
+        green: the recorder of strain, whose kernels run in order at the beginning of a step.
         seismograms: the receivers' recorders, by name of the quantity.
     """
 
@@ -79,15 +79,14 @@ class Outputs:
         ]
         self.at_end: list[Launch] = self._faults.at_end if self._faults else []
         self._series += self._faults.series if self._faults else []
-        green = GreenRecords(rank, setup.green) if setup.green else None
-        self.strains: list[Launch] = green.launches if green else []
-        self._series += [green] if green else []
+        self.green = GreenRecords(rank, setup.green) if setup.green else None
+        self._series += [self.green] if self.green else []
 
     @property
     def branches(self) -> list[list[Launch]]:
         """All kernels, in sequences that are independent of each other."""
         sequences = self.intensity.sequences if self.intensity else []
-        strains = [self.strains] if self.strains else []
+        strains = [self.green.launches] if self.green else []
         return [*([launch] for launch in self.launches), *strains, *sequences]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:

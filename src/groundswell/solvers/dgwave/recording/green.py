@@ -61,6 +61,11 @@ class Pairs:
     points: Integers
     elements: Integers
 
+    @property
+    def keys(self) -> list[tuple[int, int]]:
+        """The pairs as tuples."""
+        return [*zip(self.points.tolist(), self.elements.tolist(), strict=True)]
+
     @classmethod
     def of_ranks(cls, own: Pairs, comm: Communicator) -> Pairs:
         """The pairs of all ranks, each of which knows the whole loads that it has a part of."""
@@ -166,6 +171,7 @@ class GreenRecords:
 
     Attributes:
         name: name of the output.
+        strain: sums of fields over the rank's pairs.
         launches: the kernels that record samples, in order, at the beginning of a step.
     """
 
@@ -175,52 +181,51 @@ class GreenRecords:
         self._rank, self._survey, setup = rank, survey, rank.setup
         own, weights = find_loads(setup.materials, survey.points, rank.elements.numbers)
         pairs = Pairs.of_ranks(own, rank.comm)
+        mine = np.array([n for n, key in enumerate(pairs.keys) if key in weights], np.int64)
+        of_nodes = [weights[key] for key in pairs.keys if key in weights]
+        self.strain = self._zeros(mine, len(pairs.points))
         rows = strain_rows(setup.materials, survey.points, pairs)
-        keys = zip(pairs.points.tolist(), pairs.elements.tolist(), strict=True)
-        mine = np.array([n for n, key in enumerate(keys) if key in weights], np.int64)
-        groups = 1 + setup.materials.mechanisms
-        count = len(mine) * groups * STRESSES
-        numbers = (mine[:, None] * groups * STRESSES + np.arange(groups * STRESSES)).ravel()
-        total = len(pairs.points) * groups * STRESSES
-        sums = rank.backend.zeros((count,), "float64")
-        strain = RankStrain(sums, numbers, total, rank.propagation.clock)
-        self.series = StrainSeries(rank.backend, rank.comm, rows, strain, setup.strain_stride)
-        self.launches = [*self._sum(strain, pairs, weights, mine), *self.series.launches]
+        where = rank.backend, rank.comm
+        self.series = StrainSeries(*where, rows, self.strain, setup.strain_stride)
+        sums = self._sum(pairs.elements[mine], np.array(of_nodes)) if len(mine) else []
+        self.launches = [*sums, *self.series.launches]
 
-    def _sum(
-        self,
-        strain: RankStrain,
-        pairs: Pairs,
-        weights: dict[tuple[int, int], Floats],
-        mine: Integers,
-    ) -> list[Launch]:
-        """The launch that sums the fields over the rank's pairs; none if it has none."""
-        if not len(mine):
-            return []
-        rank, to_device = self._rank, self._rank.backend.to_device
-        setup, nodes = rank.setup, (rank.setup.degree + 1) ** 3
-        elements, points = pairs.elements[mine], pairs.points[mine]
-        keys = zip(points.tolist(), elements.tolist(), strict=True)
-        places = np.full(setup.geometry.count, -1)
-        places[rank.elements.numbers] = np.arange(rank.elements.count)
+    def _zeros(self, mine: Integers, count: int) -> RankStrain:
+        """Sums of zero for the rank's pairs, of all `count` pairs."""
+        values = STRESSES * (1 + self._rank.setup.materials.mechanisms)  # of a pair
+        numbers = (mine[:, None] * values + np.arange(values)).ravel()
+        sums = self._rank.backend.zeros((len(numbers),), "float64")
+        return RankStrain(sums, numbers, count * values, self._rank.propagation.clock)
+
+    def _sum(self, elements: Integers, weights: Floats) -> list[Launch]:
+        """The launch that sums the fields over the rank's pairs.
+
+        Args:
+            elements: of the pairs, among all ranks', (pairs,).
+            weights: (pairs, nodes).
+        """
+        rank, setup, to_device = self._rank, self._rank.setup, self._rank.backend.to_device
+        rows = np.full(setup.geometry.count, -1)
+        rows[rank.elements.numbers] = np.arange(rank.elements.count)
         fields, memory = rank.propagation.u, rank.propagation.memory
         arrays = {
-            "sums": strain.values,
+            "sums": self.strain.values,
             "u": fields,
             "theta": memory if memory.size else fields,
-            "elements": to_device(places[elements].astype(np.int64)),
-            "weights": to_device(np.stack([weights[key] for key in keys])),
-            "clock": strain.clock,
+            "elements": to_device(rows[elements].astype(np.int64)),
+            "weights": to_device(weights),
+            "clock": self.strain.clock,
         }
+        items = len(self.strain.numbers)
         sizes = {
             "every": setup.strain_stride,
             "pitch": pitch(setup.degree, len(setup.equations.fields)),
             "groups": 1 + setup.materials.mechanisms,
-            "nodes": nodes,
-            "items": len(strain.numbers),
+            "nodes": weights.shape[1],
+            "items": items,
         }
         module = rank.backend.compile(loads_source(setup.dtype))
-        return [module.launch("sum_over_loads", Items(len(strain.numbers)), **arrays, **sizes)]
+        return [module.launch("sum_over_loads", Items(items), **arrays, **sizes)]
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open the file; `length` is the number of samples to keep when a run resumes."""

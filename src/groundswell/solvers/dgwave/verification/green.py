@@ -26,6 +26,7 @@ EDGE, DT = 400.0, 0.006  # m, s
 SIZE = (5, 4, 4)  # elements
 STATION = (1430.0, 560.0, 0.0)
 POINTS = ((720.0, 890.0, 610.0), (530.0, 1010.0, 330.0), (800.0, 800.0, 1100.0))  # m
+HILL = "80 * exp(-((x - 900) ** 2 + (y - 700) ** 2) / 2e5)"  # m
 LAYERS = [
     {"top": 0.0, "vp": 3200.0, "vs": 1800.0, "rho": 2300.0, "qp": 80.0, "qs": 40.0},
     {"top": 800.0, "vp": 3500.0, "vs": 2000.0, "rho": 2500.0, "qp": 100.0, "qs": 50.0},
@@ -33,7 +34,7 @@ LAYERS = [
 
 
 def moments(backend: Backend, full: bool) -> Iterator[Check]:
-    """Moments at points in anelastic layers; in the full form, also with halved elements.
+    """Moments at points in anelastic layers; in the full form, also halved elements and a hill.
 
     The tensor has samples at each step, at each third one, or 16 bits a value.
     """
@@ -41,6 +42,7 @@ def moments(backend: Backend, full: bool) -> Iterator[Check]:
     if full:
         halved = {"frequency": 3.0, "levels": 1, "points": 6.3}  # those in the upper layer
         variants["halved elements"] = problem(DT / 2, refinement=halved)
+        variants["a hill"] = problem(DT / 2, topography={"kind": "formula", "elevation": HILL})
     for name, given in variants.items():
         with TemporaryDirectory(prefix="groundswell-") as scratch:
             yield from _checks(backend, name, given, Path(scratch))

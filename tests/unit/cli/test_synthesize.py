@@ -1,0 +1,91 @@
+"""`groundswell synthesize`: its files, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from green_tensors import make_tensor
+
+from groundswell.cli import main
+from groundswell.seismology.formats.seismograms import read_seismograms
+from groundswell.seismology.green.store import write_store
+
+Capture = pytest.CaptureFixture[str]
+SLIP = (
+    "x,y,depth,strike,dip,rake,area,slip,rise_time,onset\n"
+    "1000,800,500,30,70,10,1e6,0.5,0.4,0.1\n1500,800,500,30,70,-20,2e6,0.3,0.5,0.2\n"
+)
+VARIATIONS = "rise_time,slip_scale,onset\n0.4,1,0\n0.5,2,0.1\n0.6,0.5,0\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a store of two stations, a rupture and variations."""
+    for name in ("USC", "PAS"):
+        tensor = make_tensor()
+        tensor.attrs |= {"station": name, "title": "three runs"}
+        write_store(tensor, tmp_path / f"{name}.h5", half=name == "PAS")
+    (tmp_path / "slip.csv").write_text(SLIP)
+    (tmp_path / "variations.csv").write_text(VARIATIONS)
+    return tmp_path
+
+
+def run(files: Path, *options: str) -> int:
+    stores = [str(files / "USC.h5"), str(files / "PAS.h5")]
+    return main(["synthesize", *stores, *options, "--output", str(files / "found")])
+
+
+def test_seismograms_have_the_form_of_a_run(files: Path, capsys: Capture) -> None:
+    pytest.importorskip("obspy")
+    formats = ["--format", "hdf5", "--format", "sac", "--format", "mseed"]
+    assert run(files, "--rupture", str(files / "slip.csv"), *formats) == 0
+    printed = capsys.readouterr().out.split()
+    assert all(Path(path).is_file() for path in printed)
+    names = {Path(path).name for path in printed}
+    assert {"seismograms.h5", "seismograms.mseed", "seismograms.png"} <= names and len(names) == 9
+    found = read_seismograms(files / "found" / "seismograms.h5")
+    assert found["station"].values.tolist() == ["GS.USC", "GS.PAS"]
+    assert found.dtype == np.float32 and np.abs(found).max() > 0
+    assert np.abs(found[0] - found[1]).max() < 1e-4 * np.abs(found).max()  # rounded to 16 bits
+    assert found.attrs["magnitude"] == pytest.approx(4.88, abs=0.01)
+
+
+def test_variations_have_a_file_of_their_own(files: Path) -> None:
+    given = ["--rupture", str(files / "slip.csv"), "--variations", str(files / "variations.csv")]
+    assert run(files, *given, "--slip-rate", "triangle", "--precision", "double") == 0
+    with h5py.File(files / "found" / "variations.h5") as file:
+        assert file["velocity"].shape == (3, 2, 3, 240)
+        assert file["velocity"].dtype == np.float64
+    assert (files / "found" / "variations.png").is_file()
+
+
+def test_stores_can_be_made_of_stores(files: Path) -> None:
+    assert run(files, "--store", str(files / "stores"), "--half") == 0
+    assert sorted(path.name for path in (files / "stores").iterdir()) == ["GS.PAS.h5", "GS.USC.h5"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "give either --rupture or --store"),
+        (["--rupture", "{slip}", "--store", "stores"], "give either --rupture or --store"),
+        (["--rupture", "missing.csv"], "missing.csv"),
+        (["--rupture", "{slip}", "--variations", "{slip}"], "has the column x"),
+        (
+            ["--rupture", "{slip}", "--variations", "{variations}", "--format", "sac"],
+            "variations are written as hdf5 only",
+        ),
+        (["--rupture", "{slip}", "--slip-rate", "box"], "must be brune, cosine or triangle"),
+    ],
+)
+def test_one_message_says_what_is_wrong(
+    options: list[str], words: str, files: Path, capsys: Capture
+) -> None:
+    places = {"slip": files / "slip.csv", "variations": files / "variations.csv"}
+    assert run(files, *(option.format(**places) for option in options)) == 2
+    error = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert words in error and "Traceback" not in error
+    assert not (files / "found").exists()
