@@ -14,6 +14,7 @@ from groundswell.errors import CaseError, CaseProblem, InputError, listed, quote
 
 TOML = (".toml", "")  # suffixes of case files
 _ONLY_TOML = "settings (--set) replace values of TOML case files only"
+_NEW = "; `groundswell new` writes one to start from"
 _MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
 
 
@@ -49,7 +50,7 @@ def load_case(path: str | Path, settings: Settings | None = None) -> Case:
     """
     path = Path(path)
     if path.suffix.lower() in TOML:
-        return read_case(_read(path), path.parent, path.name, settings)
+        return read_case(_read(path, _NEW), path.parent, path.name, settings)
     if settings:
         raise InputError(f"{path}: {_ONLY_TOML}")
     return _load_with_solver(path)
@@ -124,16 +125,16 @@ def case_of(
     return _schema(document, source).from_dict(document, folder, source, settings)
 
 
-def _read(path: Path) -> bytes:
-    with _readable(path):
-        _require_file(path)
+def _read(path: Path, cure: str = "") -> bytes:
+    with _readable(path, cure):
+        _require_file(path, cure)
         if path.stat().st_size > _MAX_BYTES:
             raise InputError(f"{path} is larger than 16 MiB; a case is a short TOML text file")
         return path.read_bytes()
 
 
-def _require_file(path: Path) -> None:
-    with _readable(path):
+def _require_file(path: Path, cure: str = "") -> None:
+    with _readable(path, cure):
         if path.is_dir():
             raise InputError(
                 f"{path} is a folder; give the case file in it, such as {path}/case.toml"
@@ -144,12 +145,15 @@ def _require_file(path: Path) -> None:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Translate operating-system errors while reading into `InputError`."""
+def _readable(path: Path, cure: str = "") -> Iterator[None]:
+    """Translate operating-system errors while reading into `InputError`.
+
+    Args:
+        cure: what to do if there is no such file, the end of the message.
+    """
     try:
         yield
     except FileNotFoundError:
-        cure = "; `groundswell new` writes one to start from" * (path.suffix == ".toml")
         raise InputError(f"{path}: no such file{cure}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -135,7 +135,6 @@ COMMON = {
     "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     "Hz": {"Hz": 1.0, "mHz": 1e-3, "kHz": 1e3, "MHz": 1e6},
     "m/s": {"m/s": 1.0, "km/s": 1e3},
-    # In these texts, g is the acceleration of gravity; that of pint is the gram.
     "m/s^2": {"g": 9.80665, "m/s^2": 1.0, "cm/s^2": 1e-2},
     "kg/m^3": {"kg/m^3": 1.0, "g/cm^3": 1e3},
     "deg": {"deg": 1.0},
@@ -151,6 +150,8 @@ def converter(units: str, target: str) -> Callable[[float], float]:
     registry = _registry()
     # Pint reads "Nm" as a unit of yarn.
     plain = re.sub(r"([A-Za-z]*N)m\b", r"(\1*m)", units)
+    if target == "m/s^2":  # pint reads g as the gram
+        plain = re.sub(r"\bg\b", "standard_gravity", plain)
     unit = registry.parse_units(f"1{plain}" if plain[0] == "/" else plain)
     registry.Quantity(1.0, unit).to(target)
     return lambda number: float(registry.Quantity(number, unit).to(target).magnitude)

@@ -83,6 +83,12 @@ class SitesSection(Section):
             yield ("points",), "must be at most 10,000 along each axis"
 
 
+_NOT_FOR = {  # keys of the other kind of intensities
+    "file": ("parameters", "truncation", "maximum_distance"),
+    "model": ("distribution", "component", "rupture"),
+}
+
+
 class IntensitiesSection(Section):
     """`[[intensities]]`: a branch of ground motion, simulated or from a model."""
 
@@ -107,10 +113,10 @@ class IntensitiesSection(Section):
     def violations(self) -> Iterator[Violation]:
         """Both or none of simulations and a model, or keys of the other."""
         yield from exactly_one(self, "file", "model")
-        others = ("parameters", "truncation", "maximum_distance")
-        for name in others if self.file else ("distribution", "component", "rupture"):
+        kind = "file" if self.file else "model" if self.model else ""
+        for name in _NOT_FOR.get(kind, ()):
             if name in self.model_fields_set:
-                yield (name,), f"is not for a {'file' if self.file else 'model'}; leave it out"
+                yield (name,), f"is not for a {kind}; leave it out"
 
 
 Range = tuple[Annotated[Acceleration, Positive], Annotated[Acceleration, Positive]]

@@ -33,16 +33,13 @@ def write_results(folder: Path, hazard: Hazard) -> list[Path]:
         RunFailed: the disk is full.
     """
     curves = [_write_curves(folder, hazard, measure) for measure in hazard.case.measures]
-    parts = [
-        write_rows(folder / f"disaggregation_{site}_{measure.file_name}.csv", _bins(found, measure))
-        for (site, measure), found in hazard.disaggregations.items()
-    ]
-    ruptures = [
-        write_rows(folder / f"ruptures_{site}_{measure.file_name}.csv", _contributions(found))
-        for (site, measure), found in hazard.disaggregations.items()
-    ]
+    parts = []
+    for (site, measure), found in hazard.disaggregations.items():
+        name = f"{hazard.sites.file_name(site)}_{measure.file_name}.csv"
+        parts.append(write_rows(folder / f"disaggregation_{name}", _bins(found)))
+        parts.append(write_rows(folder / f"ruptures_{name}", _contributions(found)))
     maps = write_rows(folder / MAPS, _map_rows(hazard))
-    return [_write_netcdf(folder / CURVES, hazard.curves), *curves, maps, *parts, *ruptures]
+    return [_write_netcdf(folder / CURVES, hazard.curves), *curves, maps, *parts]
 
 
 def write_rows(path: Path, rows: Iterable[Sequence[object]]) -> Path:
@@ -112,7 +109,7 @@ def map_of(hazard: Hazard, measure: Measure, years: float) -> Floats:
     return np.asarray(found.values, float)
 
 
-def _bins(found: Disaggregation, measure: Measure) -> Iterator[list[object]]:
+def _bins(found: Disaggregation) -> Iterator[list[object]]:
     """One line for each bin that contributes."""
     yield [
         *("magnitude_from", "magnitude_to", "distance_from_km", "distance_to_km"),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
+from groundswell.backends.threads import default_threads
 from groundswell.errors import InputError, did_you_mean, install, listed, reason_of
 from groundswell.seismology.hazard.exceedance import Lognormal
 from groundswell.seismology.hazard.measures import GRAVITY, Measure
@@ -30,7 +34,18 @@ MODELS = {
 _SPECTRAL = ("psa", "sa", "rotd50")  # these models predict RotD50 or the geometric mean
 _CM = 0.01  # m
 _KM = 1e3  # m
+_MANY = 5000  # predictions that several processes share
+_WRONG_OPTION = "is not one of the options"
 Values = tuple[Floats, Floats]  # mean logarithms and deviations, (measures,)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prediction:
+    """Mean logarithms and deviations (measures, sites) of one rupture, and remarks."""
+
+    mean: Floats
+    deviation: Floats
+    remarks: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -80,20 +95,48 @@ class GroundMotionModel:
             raise InputError(
                 f"model {self.name} needs the surface of each rupture, which {some(without)} lacks"
             )
-        shape = (len(measures), len(ruptures), len(sites))
-        mean, deviation = np.full(shape, -np.inf), np.ones(shape)
-        for n, rupture in enumerate(ruptures):
-            assert rupture.surface is not None
-            distances = rupture.surface.distances(sites.positions)
-            for site in np.flatnonzero(distances.rupture <= self.maximum_distance):
-                scenario = _scenario(rupture, rupture.surface, distances, sites, int(site))
-                mean[:, n, site], deviation[:, n, site] = self._predict(scenario, measures)
+        rows = list(self._rows(measures, ruptures, sites))
+        self.remarks.update(*(row.remarks for row in rows))
         return {
-            measure: Lognormal(mean[m], deviation[m], self.truncation)
+            measure: Lognormal(
+                np.array([row.mean[m] for row in rows]),
+                np.array([row.deviation[m] for row in rows]),
+                self.truncation,
+            )
             for m, measure in enumerate(measures)
         }
 
-    def _predict(self, scenario: dict[str, Any], measures: list[Measure]) -> Values:
+    def _rows(
+        self, measures: list[Measure], ruptures: Ruptures, sites: Sites
+    ) -> Iterator[_Prediction]:
+        """Yield the predictions of each rupture; several processes make them if there are many.
+
+        pyGMM predicts for one site at a time, in about a millisecond.
+        """
+        predict, count = partial(self._predict_rupture, measures, sites), default_threads()
+        if count == 1 or len(ruptures) * len(sites) < _MANY:
+            yield from map(predict, ruptures)
+            return
+        with ProcessPoolExecutor(count, get_context("fork")) as pool:
+            yield from pool.map(predict, ruptures, chunksize=max(len(ruptures) // (8 * count), 1))
+
+    def _predict_rupture(
+        self, measures: list[Measure], sites: Sites, rupture: Rupture
+    ) -> _Prediction:
+        assert rupture.surface is not None
+        found = _Prediction(
+            np.full((len(measures), len(sites)), -np.inf), np.ones((len(measures), len(sites)))
+        )
+        distances = rupture.surface.distances(sites.positions)
+        for site in np.flatnonzero(distances.rupture <= self.maximum_distance):
+            scenario = _scenario(rupture, rupture.surface, distances, sites, int(site))
+            values = self._predict(scenario, measures, found.remarks)
+            found.mean[:, site], found.deviation[:, site] = values
+        return found
+
+    def _predict(
+        self, scenario: dict[str, Any], measures: list[Measure], remarks: set[str]
+    ) -> Values:
         library = _pygmm()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -104,7 +147,11 @@ class GroundMotionModel:
                 found = [self._of(model, measure) for measure in measures]
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise InputError(f"model {self.name}: {reason_of(error)}") from None
-        self.remarks |= {f"{self.name}: {_short(str(each.message))}" for each in caught}
+        for each in (one for one in caught if issubclass(one.category, UserWarning)):
+            text = f"{self.name}: {_short(' '.join(str(each.message).split()))}"
+            if _WRONG_OPTION in text:  # pyGMM would use the default instead
+                raise InputError(f"model {text}")
+            remarks.add(text)
         means, deviations = np.array(found).T
         return means, deviations
 

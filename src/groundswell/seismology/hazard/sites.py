@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,8 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, did_you_mean, quoted
 from groundswell.grids.geography import Geography
+
+_SPECIAL = re.compile(r"[^\w.-]|^[.]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,11 @@ class Sites:
         if name not in self.names:
             raise InputError(f"no site is called {quoted(name)}{did_you_mean(name, self.names)}")
         return list(self.names).index(name)
+
+    def file_name(self, name: str) -> str:
+        """The name of a site in names of files: without characters such as slashes."""
+        plain = _SPECIAL.sub("_", name)
+        return plain if plain == name else f"{plain}-{self.index(name)}"
 
 
 def names_of_grid(grid: tuple[int, int]) -> list[str]:

@@ -90,11 +90,34 @@ def test_parameters_and_remarks(pygmm: Any) -> None:
     assert plain.remarks == {"BSSA14: dist_jb is greater than the recommended limit"}
 
 
+def test_many_predictions_are_shared_by_processes(
+    pygmm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same results and remarks, and the same errors."""
+    ruptures = Ruptures(
+        [Rupture(f"R{n}", 5.5 + 0.2 * n, 1e-2, 90.0, SURFACE) for n in range(6)]
+        + [Rupture("large", 8.6, 1e-3, 90.0, SURFACE)]
+    )
+    monkeypatch.setattr("groundswell.seismology.hazard.ground_motion.default_threads", lambda: 2)
+    alone, shared = (GroundMotionModel("BSSA14") for _ in range(2))
+    wanted = alone.lognormal(MEASURES, ruptures, SITES)
+    monkeypatch.setattr("groundswell.seismology.hazard.ground_motion._MANY", 1)
+    found = shared.lognormal(MEASURES, ruptures, SITES)
+    for measure in MEASURES:
+        assert np.array_equal(found[measure].mean, wanted[measure].mean)
+        assert np.array_equal(found[measure].deviation, wanted[measure].deviation)
+    assert shared.remarks == alone.remarks and len(alone.remarks) == 1
+    with pytest.raises(InputError, match="does not predict pgd"):
+        shared.lognormal([Measure("pgd")], ruptures, SITES)
+
+
 def test_what_models_cannot_do(pygmm: Any) -> None:
     with pytest.raises(InputError, match=r"model 'BSA14': must be .*did you mean .BSSA14."):
         GroundMotionModel("BSA14")
     with pytest.raises(InputError, match=r'no parameter is called "regio".*"region"'):
         GroundMotionModel("BSSA14", {"regio": "japan"})
+    with pytest.raises(InputError, match="region value of 'japn' is not one of the options"):
+        GroundMotionModel("BSSA14", {"region": "japn"}).lognormal(MEASURES, RUPTURES, SITES)
     with pytest.raises(InputError, match="model I14 does not predict pgv"):
         GroundMotionModel("I14").lognormal([Measure("pgv")], RUPTURES, SITES)
     with pytest.raises(InputError, match="it is beyond its periods"):

@@ -145,3 +145,11 @@ def test_a_grid_of_sites_goes_row_by_row() -> None:
     sites = grid_sites(np.array([0.0, 1, 2]), np.array([5.0, 6]), is_geographic=False, vs30=500)
     assert sites.grid == (2, 3) and len(sites) == 6
     assert sites.horizontal[1].tolist() == [1, 5] and sites.names[3] == "1-0"
+
+
+def test_names_of_sites_lead_to_no_other_folder(tmp_path: Path) -> None:
+    text = "name,x,y\nCI.ABC-1,0,0\n../../etc,1,1\na/b,2,2\na_b,3,3\nÅl,4,4\n.x,5,5\n"
+    sites = read_sites(write(tmp_path, text, "sites.csv"), 760.0)
+    names = [sites.file_name(name) for name in sites.names]
+    assert names == ["CI.ABC-1", "_._.._etc-1", "a_b-2", "a_b", "Ål", "_x-5"]
+    assert len(set(names)) == len(names)

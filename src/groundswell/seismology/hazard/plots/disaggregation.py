@@ -24,7 +24,7 @@ _LIGHTEST, _DARKEST = 0.12, 0.85  # of the colours of magnitudes
 def disaggregation_picture(folder: Path, hazard: Hazard, site: str, measure: Measure) -> Path:
     """Draw `disaggregation_SITE_MEASURE.png`."""
     found = hazard.disaggregations[site, measure]
-    path = folder / f"disaggregation_{site}_{measure.file_name}.png"
+    path = folder / f"disaggregation_{hazard.sites.file_name(site)}_{measure.file_name}.png"
     has_epsilon = found.rates.shape[2] > 1
     with picture(path, 6.2 if has_epsilon else 4.6) as figure:
         layout: Any = [["bins", "ruptures"], *([["epsilon", "ruptures"]] if has_epsilon else [])]

@@ -24,7 +24,8 @@ def spectral_measures(measures: Sequence[Measure]) -> list[Measure]:
 def spectrum_picture(folder: Path, hazard: Hazard, site: str) -> Path:
     """Draw `spectrum_SITE.png`: the mean and fractiles at up to three return periods."""
     measures = spectral_measures(hazard.case.measures)
-    path, scale = folder / f"spectrum_{site}.png", measures[0].unit[0]
+    path = folder / f"spectrum_{hazard.sites.file_name(site)}.png"
+    scale = measures[0].unit[0]
     names = [str(measure) for measure in measures]
     at = hazard.curves.isel(site=hazard.sites.index(site)).sel(measure=names) / scale
     periods = np.array([measure.period for measure in measures])
