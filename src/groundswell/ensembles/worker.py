@@ -10,12 +10,13 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from groundswell import registry
 from groundswell.case import Case
 from groundswell.ensembles.base_case import BaseCase
 from groundswell.ensembles.datasets import ResultReader, split_summary
@@ -33,7 +34,9 @@ from groundswell.errors import (
     Unstable,
 )
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.formats.zarr_library import require_zarr
 from groundswell.simulation import checkpoint
 from groundswell.simulation.preparation import case_digest
 from groundswell.simulation.result import Result
@@ -106,6 +109,21 @@ class Worker:
         self._session = RunSession(self._turn)
         self._reader = ResultReader(self.assignment.results)
         self._store, self._job = Store(self.assignment.store), get_communicator()
+
+    def warm_up(self) -> None:
+        """Import what runs need and open the device, before there is a run to make.
+
+        The first run reports what is missing.
+        """
+        base = self.assignment.base
+        backend = base.backend or base.document.get("run", {}).get("backend", "cpu")
+        with suppress(InputError):
+            require_zarr()
+            info = registry.find(str(base.document.get("solver")))
+            for reference in (info.prepare, info.solver, info.check, *info.results.values()):
+                info.resolve(reference)
+            if self._job.size == 1:
+                self._session.backend(backend, lambda: open_device(backend, self._job))
 
     def run(self, row: Row) -> Outcome:
         """Make a run and write it to the store."""

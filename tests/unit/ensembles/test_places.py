@@ -25,7 +25,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(places, "available_cores", lambda: 16)
     monkeypatch.setattr(places, "host_memory", lambda: (10**12, 10**12))
-    monkeypatch.setattr(places, "gpu_buses", lambda: BUSES)
+    monkeypatch.setattr(places, "_visible_buses", lambda: BUSES)
     monkeypatch.setattr(places, "free_memory", lambda buses: [10**11] * len(buses))
     return load_plan(write_plan(tmp_path, 20))
 

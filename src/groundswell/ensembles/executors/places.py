@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from groundswell.backends.host_memory import host_memory
-from groundswell.backends.links import free_memory
+from groundswell.backends.links import free_memory, read_links
 from groundswell.backends.threads import available_cores
 from groundswell.case import Case
 from groundswell.ensembles.executors.local import Place
@@ -60,7 +60,7 @@ def _fitting_cores(plan: Plan, case: Case) -> int:
 
 def _fitting_gpus(case: Case) -> int:
     """Number of workers that all GPUs together have room for."""
-    buses, each = gpu_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
+    buses, each = _visible_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
     by_cores = max(1, available_cores() // len(buses))
     try:
         by_memory = int(min(free_memory(buses)) // each)
@@ -89,7 +89,7 @@ def _on_cores(plan: Plan, count: int) -> list[Place]:
 
 def _on_gpus(plan: Plan, count: int) -> list[Place]:
     """Workers that share the GPUs evenly, and take turns if several have the same one."""
-    buses = gpu_buses()
+    buses = _visible_buses()
     gpus = [*zip(_visible_names(len(buses)), map(_turn_of, buses), strict=True)]
     threads = _threads() or str(max(1, available_cores() // count))
     turns = count > len(gpus)
@@ -97,6 +97,14 @@ def _on_gpus(plan: Plan, count: int) -> list[Place]:
         Place({VISIBLE: gpu, THREADS: threads}, turn if turns else None, launcher=plan.launcher)
         for gpu, turn in (gpus[n % len(gpus)] for n in range(count))
     ]
+
+
+def _visible_buses() -> list[str]:
+    """PCI bus ids of the GPUs that this process may use; from NVML, which needs no CUDA."""
+    try:
+        return [device.bus for device in read_links().devices]
+    except BackendError:
+        return gpu_buses()
 
 
 def _visible_names(count: int) -> list[str]:
