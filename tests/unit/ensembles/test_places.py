@@ -26,7 +26,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.setattr(places, "available_cores", lambda: 16)
     monkeypatch.setattr(places, "host_memory", lambda: (10**12, 10**12))
     monkeypatch.setattr(places, "_visible_buses", lambda: BUSES)
-    monkeypatch.setattr(places, "free_memory", lambda buses: [10**11] * len(buses))
+    monkeypatch.setattr(places, "shareable_memory", lambda buses: [10**11] * len(buses))
     return load_plan(write_plan(tmp_path, 20))
 
 
@@ -53,7 +53,7 @@ def test_memory_limits_workers_unless_the_user_does(
     monkeypatch.setattr(places, "host_memory", lambda: (5 * need, 0))
     assert len(threads(plan, None, 20)) == 3
     assert len(threads(plan, 6, 20)) == 6
-    monkeypatch.setattr(places, "free_memory", lambda buses: [3 * 10**9, 2 * 10**9])
+    monkeypatch.setattr(places, "shareable_memory", lambda buses: [3 * 10**9, 2 * 10**9])
     assert len(places_for(plan, case_of(plan, "cuda"), None, 20)) == 2 * 3
 
 
@@ -73,7 +73,7 @@ def test_without_nvml_each_gpu_has_one_worker(plan: Plan, monkeypatch: pytest.Mo
     def missing(buses: Any) -> Any:
         raise BackendError("nvidia-ml-py is not installed")
 
-    monkeypatch.setattr(places, "free_memory", missing)
+    monkeypatch.setattr(places, "shareable_memory", missing)
     assert len(places_for(plan, case_of(plan, "cuda"), None, 20)) == 2
 
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from groundswell.backends.host_memory import host_memory
-from groundswell.backends.links import free_memory, read_links
+from groundswell.backends.links import read_links, shareable_memory
 from groundswell.backends.threads import available_cores
 from groundswell.case import Case
 from groundswell.ensembles.executors.local import Place
@@ -63,7 +63,7 @@ def _fitting_gpus(case: Case) -> int:
     buses, each = _visible_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
     by_cores = max(1, available_cores() // len(buses))
     try:
-        by_memory = int(min(free_memory(buses)) // each)
+        by_memory = int(min(shareable_memory(buses)) // each)
     except BackendError:  # NVML is missing
         by_memory = 1
     return len(buses) * max(1, min(WORKERS_PER_GPU, by_cores, by_memory))
