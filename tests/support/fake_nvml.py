@@ -86,7 +86,7 @@ class FakeNvml:
         buses = [gpu.bus.lower() for gpu in self.gpus]
         return next(n for n, bus in enumerate(buses) if bus.endswith(pciBusId.decode()))
 
-    def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:
+    def nvmlDeviceGetMemoryInfo(self, handle: int, version: None = None) -> SimpleNamespace:
         return SimpleNamespace(free=self.gpus[handle].free)
 
     def nvmlDeviceGetComputeMode(self, handle: int) -> int:

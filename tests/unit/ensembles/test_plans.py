@@ -161,6 +161,11 @@ def test_all_wrong_rows_are_told_at_once(tmp_path: Path) -> None:
     assert told[5] == "  run-0004:" and "source[0].depth" in told[6]
 
 
+def test_a_base_case_of_another_program(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"input\.h5 is no case in TOML, whose keys rows can set"):
+        BaseCase.of(Plan.of(tmp_path / "input.h5", [{"a": 1}], tmp_path / "a.zarr"))
+
+
 def test_a_wrong_path_is_told_by_row(tmp_path: Path) -> None:
     columns = {"source.0.dept": ["400 m"], "mediun.vs": [1000]}
     plan = load_plan(write_plan(tmp_path, 0, columns=columns))
