@@ -178,6 +178,7 @@ def tables_of(plan: Plan) -> tuple[dict[str, Any], Path, str]:
     path = Path(plan.case)
     if path.suffix.lower() not in TOML:
         raise InputError(
-            f"{path} is no case in TOML, whose keys rows can set; `groundswell convert` may write one"
+            f"{path} is no case in TOML, whose keys rows can set; `groundswell convert` may write "
+            "one"
         )
     return read_document(path), plan.folder or path.parent, path.name
