@@ -23,6 +23,8 @@ class Gpu:
     Attributes:
         place: in the tree; pairs share a level by their number of shared leading parts.
         wires: where its NVLink connections lead: a bus id, SWITCH, or None if down.
+        free: free memory, bytes.
+        mode: 0 if several processes can use it at once.
     """
 
     bus: str
@@ -31,6 +33,8 @@ class Gpu:
     place: tuple[int, ...] = ()
     numa: int = 0
     wires: list[str | None] = field(default_factory=list)
+    free: int = 0
+    mode: int = 0
 
 
 class FakeNvml:
@@ -43,6 +47,7 @@ class FakeNvml:
     NVML_NVLINK_DEVICE_TYPE_SWITCH = 2
     NVML_P2P_CAPS_INDEX_NVLINK = 2
     NVML_P2P_STATUS_OK = 0
+    NVML_COMPUTEMODE_DEFAULT = 0
     NVML_TOPOLOGY_INTERNAL = 0
     NVML_TOPOLOGY_SINGLE = 10
     NVML_TOPOLOGY_MULTIPLE = 20
@@ -76,6 +81,16 @@ class FakeNvml:
 
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
         return index
+
+    def nvmlDeviceGetHandleByPciBusId(self, pciBusId: bytes) -> int:
+        buses = [gpu.bus.lower() for gpu in self.gpus]
+        return next(n for n, bus in enumerate(buses) if bus.endswith(pciBusId.decode()))
+
+    def nvmlDeviceGetMemoryInfo(self, handle: int, version: None = None) -> SimpleNamespace:
+        return SimpleNamespace(free=self.gpus[handle].free)
+
+    def nvmlDeviceGetComputeMode(self, handle: int) -> int:
+        return self.gpus[handle].mode
 
     def nvmlDeviceGetName(self, handle: int) -> str:
         return self.gpus[handle].name

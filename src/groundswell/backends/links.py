@@ -194,15 +194,20 @@ def _invalid(problem: str) -> BackendError:
     return BackendError(f"CUDA_VISIBLE_DEVICES = {listed!r} {problem}")
 
 
-def free_memory(buses: Sequence[str]) -> list[int]:
-    """Free memory of GPUs by PCI bus id, bytes, without a context on any of them.
+def shareable_memory(buses: Sequence[str]) -> list[int]:
+    """Free memory, bytes, of GPUs that several processes may use at once; 0 of exclusive ones.
+
+    The query needs no CUDA context.
 
     Raises:
         BackendError: nvidia-ml-py or the driver is missing.
     """
     with _nvml() as nvml:
         handles = [nvml.nvmlDeviceGetHandleByPciBusId(bus.encode()) for bus in buses]
-        return [int(nvml.nvmlDeviceGetMemoryInfo(handle).free) for handle in handles]
+        modes = [_query(nvml, nvml.nvmlDeviceGetComputeMode, handle) for handle in handles]
+        free = [int(nvml.nvmlDeviceGetMemoryInfo(handle).free) for handle in handles]
+        shared = [mode in (None, nvml.NVML_COMPUTEMODE_DEFAULT) for mode in modes]
+        return [size * is_shared for size, is_shared in zip(free, shared, strict=True)]
 
 
 # --- NVML -----------------------------------------------------------------------------------------

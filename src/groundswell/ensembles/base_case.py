@@ -15,7 +15,6 @@ from groundswell.ensembles.plan import Plan, tables_of
 from groundswell.ensembles.rows import Row, Settings
 from groundswell.errors import CaseError, GroundswellError, InputError, counted
 from groundswell.simulation import preparation
-from groundswell.simulation.kept_parts import KeptParts
 
 NAMED = 4  # rows that a message names
 PREPARED_SECONDS = 20.0  # for set-ups of rows before the first run; the rest fail when they run
@@ -53,17 +52,14 @@ class BaseCase:
         return case_of(document, self.folder, self.source).with_run(backend=self.backend)
 
 
-def require_valid(
-    base: BaseCase, rows: Sequence[Row], source: str, *, prepare: bool = True
-) -> dict[str, Case]:
+def require_valid(base: BaseCase, rows: Sequence[Row], source: str) -> dict[str, Case]:
     """The case of each row, by name.
 
     Args:
         source: name of the plan in messages.
-        prepare: whether to look for rows whose set-up fails, too, as far as the time allows.
 
     Raises:
-        InputError: some are invalid or cannot run; one message lists the rows by problem.
+        InputError: some are invalid; one message lists the rows by problem.
     """
     cases, problems = {}, {}
     for row in rows:
@@ -71,22 +67,32 @@ def require_valid(
             cases[row.name] = base.case(row.settings)
         except InputError as error:
             problems[row.name] = _text(error)
-    problems |= _set_up_problems(cases) if prepare and not problems else {}
-    if problems:
-        raise InputError("\n".join([f"{source} has rows that cannot run:", *_by_text(problems)]))
+    _require_none(problems, source)
     return cases
 
 
-def _set_up_problems(cases: Mapping[str, Case]) -> dict[str, str]:
-    """What keeps rows from being set up, as far as the time allows to look."""
+def require_set_ups(cases: Mapping[str, Case], source: str) -> None:
+    """Set up as many cases as the time allows.
+
+    Args:
+        source: name of the plan in messages.
+
+    Raises:
+        InputError: some cannot run; one message lists the rows by problem.
+    """
     ends, problems = time.monotonic() + PREPARED_SECONDS, {}
-    with KeptParts().used():
-        for name, case in cases.items():
-            if text := _failure(lambda case=case: preparation.prepare(case)):  # type: ignore[misc]
-                problems[name] = text
-            if time.monotonic() > ends:
-                break
-    return problems
+    for name, case in cases.items():
+        if text := _failure(lambda case=case: preparation.prepare(case)):  # type: ignore[misc]
+            problems[name] = text
+        if time.monotonic() > ends:
+            break
+    _require_none(problems, source)
+
+
+def _require_none(problems: Mapping[str, str], source: str) -> None:
+    """Raise InputError for the problems of rows, if there are any."""
+    if problems:
+        raise InputError("\n".join([f"{source} has rows that cannot run:", *_by_text(problems)]))
 
 
 def _failure(act: Callable[[], object]) -> str:

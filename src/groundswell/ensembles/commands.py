@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from groundswell.case import Case
-from groundswell.ensembles.base_case import BaseCase, require_valid
+from groundswell.ensembles.base_case import BaseCase, require_set_ups, require_valid
 from groundswell.ensembles.changes import require_unchanged
 from groundswell.ensembles.datasets import require_known
 from groundswell.ensembles.executors import Executor
@@ -20,6 +20,7 @@ from groundswell.ensembles.store import COMPLETE, FAILED, MISSING, Store
 from groundswell.ensembles.worker import Assignment, run_attributes
 from groundswell.errors import InputError, counted, listed
 from groundswell.formats.zarr_library import require_zarr
+from groundswell.simulation.kept_parts import KeptParts
 from groundswell.simulation.preparation import case_digest
 from groundswell.simulation.signals import stop_request
 
@@ -90,9 +91,8 @@ def run(
             f"{store.path} exists already; continue it with --resume (in Python: resume=True), "
             "choose another store, or remove it"
         )
-    cases = _checked(chosen)
     opened = executor or _local(workers)
-    return _run_missing(chosen, store, cases, opened, report)
+    return _run_missing(chosen, store, _checked(chosen), opened, report)
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,13 @@ def work(
     """
     chosen = as_plan(plan).with_backend(backend)
     chosen = replace(chosen, rows=share.order(chosen.rows))
-    cases = _checked(chosen, prepare=share.worker == 0)
-    return _run_missing(chosen, Store(chosen.store), cases, _local(processes), report)
+    return _run_missing(chosen, Store(chosen.store), _checked(chosen), _local(processes), report)
 
 
-def _checked(plan: Plan, *, prepare: bool = True) -> dict[str, Case]:
-    """The cases of all rows; raises InputError if any cannot run."""
+def _checked(plan: Plan) -> dict[str, Case]:
+    """The cases of all rows; raises InputError if any is invalid."""
     require_zarr()
-    cases = require_valid(BaseCase.of(plan), plan.rows, plan.source, prepare=prepare)
+    cases = require_valid(BaseCase.of(plan), plan.rows, plan.source)
     for solver in {case.solver for case in cases.values()}:
         require_known(plan.results, solver)
     return cases
@@ -173,13 +172,15 @@ def _local(workers: int | None) -> Open:
 def _run_missing(
     plan: Plan, store: Store, cases: Mapping[str, Case], opened: Open, report: Report | None
 ) -> Status:
-    """Make the runs that are not in the store."""
+    """Make the runs that are not in the store; workers start while the set-ups are checked."""
     present = {row.name: store.attributes(row.name) for row in plan.rows}
     require_unchanged({name: found for name, found in present.items() if found}, cases)
     missing = [row for row in plan.rows if present[row.name] is None]
-    store.create({"title": plan.title})
     if missing:
-        with stop_request() as stop, opened(plan, len(missing)) as executor:
+        kept = KeptParts().used()
+        with stop_request() as stop, kept, opened(plan, len(missing)) as executor:
+            require_set_ups({row.name: cases[row.name] for row in missing}, plan.source)
+            store.create({"title": plan.title})
             told = report or (lambda outcome: None)
             schedule = Schedule(executor, told, _give_up(store, plan, cases))
             schedule.run(missing, stop)

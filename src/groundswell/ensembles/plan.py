@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from groundswell.case.load import read_document
+from groundswell.case.load import TOML, read_document
 from groundswell.case.problems import Violation, problems_in
 from groundswell.case.section import DataFile, FileName, Section
 from groundswell.case.units import Count
@@ -171,9 +171,14 @@ def tables_of(plan: Plan) -> tuple[dict[str, Any], Path, str]:
     """The tables of the base case, the folder of its file names, and its name in messages.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: the file cannot be read, or is no TOML.
     """
     if isinstance(plan.case, Mapping):
         return dict(plan.case), plan.folder or Path(), "the base case"
     path = Path(plan.case)
+    if path.suffix.lower() not in TOML:
+        raise InputError(
+            f"{path} is no case in TOML, whose keys rows can set; `groundswell convert` may write "
+            "one"
+        )
     return read_document(path), plan.folder or path.parent, path.name

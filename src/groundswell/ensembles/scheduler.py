@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from groundswell.ensembles.executors import Executor
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Outcome
-from groundswell.errors import BackendError, DiskFull, Interrupted
+from groundswell.errors import DiskFull, InputError, Interrupted
 from groundswell.simulation.signals import StopRequest
 
 POLL_SECONDS = 0.5  # between looks at signals
@@ -44,7 +44,7 @@ class Schedule:
         Raises:
             Interrupted: a signal asked for a stop; unfinished runs have been asked to, too.
             DiskFull: the disk is full.
-            BackendError: there is no device.
+            InputError: the device or the store cannot be used.
         """
         self._waiting.extend(rows)
         while self._waiting or self._running or self._elsewhere:
@@ -74,7 +74,7 @@ class Schedule:
             self._elsewhere.append(row)  # its process may die, so we look again at the end
         elif outcome.state == "crashed":
             self._crashed(row, outcome)
-        elif outcome.state in ("disk full", "no device"):
+        elif outcome.state in ("disk full", "unusable"):
             self._drain()
             raise _error_of(outcome)
         elif outcome.state == "stopped":  # by a signal that only its worker got
@@ -100,7 +100,7 @@ class Schedule:
                     self.report(outcome)
 
 
-def _error_of(outcome: Outcome) -> DiskFull | BackendError:
-    if outcome.state == "no device":
-        return BackendError(outcome.message)
+def _error_of(outcome: Outcome) -> DiskFull | InputError:
+    if outcome.state == "unusable":
+        return InputError(outcome.message)
     return DiskFull(f"{outcome.name}: {outcome.message}", "then continue with --resume")

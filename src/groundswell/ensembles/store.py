@@ -119,7 +119,8 @@ class Store:
         """Claim a run within the block, so that no other process makes it at the same time.
 
         Raises:
-            InputError: another process has claimed it.
+            FolderLocked: another process has claimed it.
+            InputError: there is no permission to write.
         """
         with locked(self.work / "claims" / name):
             yield

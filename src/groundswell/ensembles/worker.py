@@ -10,12 +10,13 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from groundswell import registry
 from groundswell.case import Case
 from groundswell.ensembles.base_case import BaseCase
 from groundswell.ensembles.datasets import ResultReader, split_summary
@@ -33,14 +34,17 @@ from groundswell.errors import (
     Unstable,
 )
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.formats.zarr_library import require_zarr
 from groundswell.simulation import checkpoint
+from groundswell.simulation.folder_lock import FolderLocked
 from groundswell.simulation.preparation import case_digest
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 from groundswell.simulation.session import RunSession
 
-State = Literal["complete", "failed", "elsewhere", "stopped", "disk full", "no device", "crashed"]
+State = Literal["complete", "failed", "elsewhere", "stopped", "disk full", "unusable", "crashed"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Outcome:
         name: name of the run.
         state: "complete" and "failed" runs are in the store. "elsewhere" means that another process
             makes the run, "stopped" that a signal has ended it, and "crashed" that the worker has
-            died. A "disk full" or "no device" concerns all runs.
+            died. "disk full" and "unusable", of the store or the device, concern all runs.
         message: of an error.
         seconds: wall time.
         is_healthy: whether the process can make further runs.
@@ -107,6 +111,21 @@ class Worker:
         self._reader = ResultReader(self.assignment.results)
         self._store, self._job = Store(self.assignment.store), get_communicator()
 
+    def warm_up(self) -> None:
+        """Import what runs need and open the device, before there is a run to make.
+
+        The first run reports what is missing.
+        """
+        base = self.assignment.base
+        backend = base.backend or base.document.get("run", {}).get("backend", "cpu")
+        with suppress(InputError):
+            require_zarr()
+            info = registry.find(str(base.document.get("solver")))
+            for reference in (info.prepare, info.solver, info.check, *info.results.values()):
+                info.resolve(reference)
+            if self._job.size == 1:
+                self._session.backend(backend, lambda: open_device(backend, self._job))
+
     def run(self, row: Row) -> Outcome:
         """Make a run and write it to the store."""
         begun = time.perf_counter()
@@ -115,10 +134,12 @@ class Worker:
                 if self._exists(row.name):
                     return Outcome(row.name, "complete")
                 outcome = self._run_claimed(row, begun)
-        except _Claimed:
+        except FolderLocked:
             return Outcome(row.name, "elsewhere")
         except DiskFull as error:
             return Outcome(row.name, "disk full", str(error))
+        except InputError as error:
+            return Outcome(row.name, "unusable", str(error))
         self._collect()
         return outcome
 
@@ -136,10 +157,7 @@ class Worker:
     def _claim(self, name: str) -> Iterator[None]:
         """Claim a run for all ranks."""
         on_first = self._store.claimed(name) if self._job.first else nullcontext()
-        try:
-            self._job.collective_try(on_first.__enter__)
-        except InputError as error:
-            raise _Claimed from error
+        self._job.collective_try(on_first.__enter__)
         try:
             yield
         finally:
@@ -168,7 +186,7 @@ class Worker:
                 self._remove(scratch)
             return record.outcome("disk full", error)
         except BackendError as error:
-            return record.outcome("no device", error)
+            return record.outcome("unusable", error)
         except GroundswellError as error:
             return self._failed(record, scratch, error)
         self._remove(scratch)
@@ -205,10 +223,6 @@ class Worker:
 
     def _turn(self) -> AbstractContextManager[object]:
         return nullcontext() if self.turn is None else _file_lock(self.turn)
-
-
-class _Claimed(Exception):
-    """Another process makes the run."""
 
 
 @dataclass(frozen=True)

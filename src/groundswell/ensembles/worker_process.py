@@ -42,6 +42,7 @@ def main() -> None:
     with stop_request() as stop:
         lines = _lines(job)
         worker = Worker(*next(lines))
+        worker.warm_up()
         for row in lines:
             outcome = _stopped(row) if stop else worker.run(row)
             if job.first:

@@ -18,6 +18,10 @@ NAME = ".groundswell.lock"
 _ATTEMPTS = 100  # to lock a folder, which other runs may remove as they end
 
 
+class FolderLocked(InputError):
+    """Another run has locked a folder."""
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Create and lock a results folder, so that only one run at a time writes to it.
@@ -30,7 +34,8 @@ def locked(folder: Path) -> Iterator[None]:
     After the block, empty folders that this function created are removed.
 
     Raises:
-        InputError: another run has locked the folder, or it cannot be created.
+        FolderLocked: another run has locked the folder.
+        InputError: it cannot be created.
     """
     with disk_errors(folder):
         created = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -93,7 +98,7 @@ def _require_lock(descriptor: int, folder: Path) -> None:
         if error.errno != errno.EWOULDBLOCK:
             return  # the file system has no locks
         holder = os.read(descriptor, 200).decode(errors="replace").strip()
-        raise InputError(
+        raise FolderLocked(
             f"another run{holder and f' ({holder})'} is writing to {folder}; wait for it, or "
             "choose another folder"
         ) from error

@@ -8,6 +8,7 @@ import sys
 import pytest
 from fake_nvml import BUSES, PLACES, SHORT, SWITCH, UUIDS, FakeNvml, pretend, wire
 
+from groundswell.backends import links
 from groundswell.backends.links import (
     BANDWIDTH,
     NVLINK_BANDWIDTH,
@@ -214,3 +215,14 @@ def test_the_real_machine() -> None:
     count = runtime.getDeviceCount()
     buses = {runtime.deviceGetPCIBusId(n).lower() for n in range(count)}
     assert {device.bus for device in read_links().devices} == buses
+
+
+def test_memory_that_processes_can_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exclusive GPU has none; an unknown mode is not exclusive."""
+    fake = pretend(monkeypatch)
+    for gpu, free in zip(fake.gpus, (400, 100, 200, 300), strict=True):
+        gpu.free = free
+    fake.gpus[2].mode = 3
+    assert links.shareable_memory(SHORT) == [100, 0, 300, 400]
+    fake.absent = {"nvmlDeviceGetComputeMode"}
+    assert links.shareable_memory(SHORT[:2]) == [100, 200]

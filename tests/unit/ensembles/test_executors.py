@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -144,6 +145,20 @@ def test_a_run_on_two_ranks(plan: Plan) -> None:
     with here(plan) as executor:
         run_all(executor, list(plan.rows))
     assert contents(plan.store) == on_two
+
+
+def test_workers_with_one_turn_make_steps_one_after_another(plan: Plan, tmp_path: Path) -> None:
+    """A run waits for its steps as long as another process has the lock, and then holds it."""
+    turn = tmp_path / "turn.lock"
+    with LocalWorkers(Assignment.of(plan), [Place(THREADS, turn)]) as executor:
+        run_all(executor, [plan.rows[0]])
+        with turn.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            executor.submit(plan.rows[1])
+            assert executor.poll(1) == []
+        list(outcomes(executor, 1))
+    wall = [Store(plan.store).log(name)["run"]["wall"]["wait"] for name in ("run-0001", "run-0002")]
+    assert wall[0] < 0.1 < wall[1]
 
 
 def test_several_ranks_need_a_launcher(monkeypatch: pytest.MonkeyPatch) -> None:

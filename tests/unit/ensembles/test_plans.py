@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell import ensembles
-from groundswell.ensembles.base_case import BaseCase, require_valid
+from groundswell.ensembles.base_case import BaseCase, require_set_ups, require_valid
 from groundswell.ensembles.plan import Plan, load_plan
 from groundswell.ensembles.rows import Row, combined
 from groundswell.errors import CaseError, InputError
@@ -136,8 +136,8 @@ def test_the_plans_of_the_examples() -> None:
 # --- rows and their cases -------------------------------------------------------------------------
 
 
-def checked(plan: Plan, **more: Any) -> Any:
-    return require_valid(BaseCase.of(plan), plan.rows, plan.source, **more)
+def checked(plan: Plan) -> Any:
+    return require_valid(BaseCase.of(plan), plan.rows, plan.source)
 
 
 def test_rows_set_keys_of_the_case(tmp_path: Path) -> None:
@@ -161,6 +161,11 @@ def test_all_wrong_rows_are_told_at_once(tmp_path: Path) -> None:
     assert told[5] == "  run-0004:" and "source[0].depth" in told[6]
 
 
+def test_a_base_case_of_another_program(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"input\.h5 is no case in TOML, whose keys rows can set"):
+        BaseCase.of(Plan.of(tmp_path / "input.h5", [{"a": 1}], tmp_path / "a.zarr"))
+
+
 def test_a_wrong_path_is_told_by_row(tmp_path: Path) -> None:
     columns = {"source.0.dept": ["400 m"], "mediun.vs": [1000]}
     plan = load_plan(write_plan(tmp_path, 0, columns=columns))
@@ -171,9 +176,9 @@ def test_a_wrong_path_is_told_by_row(tmp_path: Path) -> None:
 def test_a_row_whose_set_up_fails_is_told(tmp_path: Path) -> None:
     """The case of each row is valid, but its time step is not stable."""
     plan = load_plan(write_plan(tmp_path, 0, columns={"time.step": [0.01, 0.02]}))
+    cases = checked(plan)
     with pytest.raises(InputError, match=r"run-0002:\n.*0\.02"):
-        checked(plan)
-    assert len(checked(plan, prepare=False)) == 2
+        require_set_ups(cases, plan.source)
 
 
 def test_an_unknown_result_is_refused_before_the_run(tmp_path: Path) -> None:

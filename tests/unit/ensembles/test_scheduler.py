@@ -14,7 +14,7 @@ from groundswell.ensembles.commands import Share
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.scheduler import Schedule
 from groundswell.ensembles.worker import Outcome
-from groundswell.errors import BackendError, DiskFull, InputError, Interrupted
+from groundswell.errors import DiskFull, InputError, Interrupted
 from groundswell.simulation.signals import StopRequest
 
 ROWS = [Row(f"run-{n}", {}) for n in range(5)]
@@ -101,7 +101,7 @@ def test_runs_elsewhere_are_looked_at_last() -> None:
     ("state", "error", "told"),
     [
         ("disk full", DiskFull, "run-1: disk full!; then continue with --resume"),
-        ("no device", BackendError, "no device!"),
+        ("unusable", InputError, "unusable!"),
     ],
 )
 def test_what_concerns_all_runs_stops_them(state: str, error: Any, told: str) -> None:

@@ -23,6 +23,7 @@ from groundswell.ensembles.datasets import write_zarr
 from groundswell.ensembles.store import LOG, Store
 from groundswell.errors import DiskFull, InputError, Unstable
 from groundswell.formats.atomic import sync
+from groundswell.simulation.folder_lock import FolderLocked
 from groundswell.simulation.preparation import case_digest
 
 RUNS = 3
@@ -120,7 +121,7 @@ def test_attributes_are_json(tmp_path: Path) -> None:
 def test_a_claim_keeps_others_away(tmp_path: Path) -> None:
     opened = Store(tmp_path / "a.zarr")
     with opened.claimed("run"):
-        with pytest.raises(InputError, match="another run"), opened.claimed("run"):
+        with pytest.raises(FolderLocked, match="another run"), opened.claimed("run"):
             pass
         opened.remove_work()
         assert opened.work.exists()
@@ -137,6 +138,14 @@ def test_a_folder_that_is_no_store(tmp_path: Path, content: str) -> None:
         ensembles.status(path)
     with pytest.raises(InputError, match=r"is no store|damaged"):
         ensembles.status(tmp_path / "none.zarr")
+
+
+def test_a_store_that_cannot_be_written_stops_the_ensemble(copied: Path) -> None:
+    """It is no claim of another process, for which a worker would wait."""
+    shutil.rmtree(copied.with_suffix(".zarr") / "run-0002")
+    (copied.parent / ".plan.zarr.work").touch()  # where a folder should be
+    with pytest.raises(InputError, match="a part of the path is not a folder"):
+        run_here(copied, resume=True)
 
 
 def test_large_arrays_have_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

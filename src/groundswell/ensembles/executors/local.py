@@ -184,6 +184,8 @@ class LocalWorkers:
         return [key.data for key in self._busy.get_map().values()]
 
     def __enter__(self) -> Self:
+        while self._vacant:  # all at once, since their imports take seconds
+            self._idle.append(self._start())
         return self
 
     def __exit__(

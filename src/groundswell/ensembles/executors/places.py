@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import tempfile
+from pathlib import Path
 
 from groundswell.backends.host_memory import host_memory
-from groundswell.backends.links import free_memory
+from groundswell.backends.links import read_links, shareable_memory
 from groundswell.backends.threads import available_cores
 from groundswell.case import Case
 from groundswell.ensembles.executors.local import Place
 from groundswell.ensembles.plan import Plan
-from groundswell.ensembles.store import Store
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.devices import gpu_buses
 from groundswell.simulation.preparation import cost_of, prepare
@@ -21,6 +21,11 @@ from groundswell.simulation.preparation import cost_of, prepare
 WORKERS_PER_GPU = 8
 CONTEXT_BYTES = 6e8  # of a process on a GPU
 SPARE = 1.5  # memory of a worker over that of a run: it keeps media of the run before
+# Open MPI would bind the ranks of all workers to the same cores.
+UNBOUND = {
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
 THREADS, VISIBLE = "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"
 
 
@@ -55,10 +60,10 @@ def _fitting_cores(plan: Plan, case: Case) -> int:
 
 def _fitting_gpus(case: Case) -> int:
     """Number of workers that all GPUs together have room for."""
-    buses, each = gpu_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
+    buses, each = _visible_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
     by_cores = max(1, available_cores() // len(buses))
     try:
-        by_memory = int(min(free_memory(buses)) // each)
+        by_memory = int(min(shareable_memory(buses)) // each)
     except BackendError:  # NVML is missing
         by_memory = 1
     return len(buses) * max(1, min(WORKERS_PER_GPU, by_cores, by_memory))
@@ -84,24 +89,35 @@ def _on_cores(plan: Plan, count: int) -> list[Place]:
 
 def _on_gpus(plan: Plan, count: int) -> list[Place]:
     """Workers that share the GPUs evenly, and take turns if several have the same one."""
-    gpus, work = _visible_gpus(), Store(plan.store).work
+    buses = _visible_buses()
+    gpus = [*zip(_visible_names(len(buses)), map(_turn_of, buses), strict=True)]
     threads = _threads() or str(max(1, available_cores() // count))
+    turns = count > len(gpus)
     return [
-        Place(
-            {VISIBLE: gpu, THREADS: threads},
-            work / f"gpu-{gpu}.lock" if count > len(gpus) else None,
-            launcher=plan.launcher,
-        )
-        for gpu in (gpus[n % len(gpus)] for n in range(count))
+        Place({VISIBLE: gpu, THREADS: threads}, turn if turns else None, launcher=plan.launcher)
+        for gpu, turn in (gpus[n % len(gpus)] for n in range(count))
     ]
 
 
-def _visible_gpus() -> Sequence[str]:
+def _visible_buses() -> list[str]:
+    """PCI bus ids of the GPUs that this process may use; from NVML, which needs no CUDA."""
+    try:
+        return [device.bus for device in read_links().devices]
+    except BackendError:
+        return gpu_buses()
+
+
+def _visible_names(count: int) -> list[str]:
     """The GPUs that this process may use, as entries of CUDA_VISIBLE_DEVICES."""
-    count = len(gpu_buses())
     named = [name.strip() for name in os.environ.get(VISIBLE, "").split(",") if name.strip()]
     return named[:count] if named else [str(n) for n in range(count)]
 
 
+def _turn_of(bus: str) -> Path:
+    """The lock of a GPU, for all processes of this user on this host."""
+    return Path(tempfile.gettempdir()) / f"groundswell-{os.getuid()}-{bus.replace(':', '-')}.lock"
+
+
 def _place(plan: Plan, environment: dict[str, str]) -> Place:
-    return Place(environment, None, plan.ranks_per_run, plan.launcher)
+    unbound = UNBOUND if plan.ranks_per_run > 1 else {}
+    return Place(environment | unbound, None, plan.ranks_per_run, plan.launcher)
