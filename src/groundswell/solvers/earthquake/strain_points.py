@@ -7,20 +7,23 @@ as the scheme is self-adjoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.arrays import DeviceArray, Floats, Integers, Mask
 from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.seismology.green.points import KEY, StrainPoints
 from groundswell.seismology.green.recording import RankStrain, WeightedRows
+from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.source_injection import contributions
+
+Term = tuple[float, ...]  # component, k, j, i and weight
 
 STENCIL = 4**3  # grid values around a point
 VALUE, TERM = 24, 16  # bytes of a value with its place, and of a term of a sum
@@ -47,7 +50,12 @@ class StrainTable:
         Raises:
             InputError: a point is so near to an absorbing layer that its values lie in it.
         """
-        found = [[*_terms(ground, points, row)] for row in np.ndindex(points.basis.shape[:2])]
+        found = [
+            _combined(terms, tensor)
+            for position, basis in zip(points.positions.tolist(), points.basis, strict=True)
+            for terms in [_terms(ground, position)]
+            for tensor in basis.tolist()
+        ]
         lengths = np.array([len(terms) for terms in found])
         flat = np.array([term for terms in found for term in terms])
         keys = flat[:, :4].astype(np.int64)
@@ -63,18 +71,27 @@ class StrainTable:
         return np.asarray(((local >= 0) & (local < part.cells)).all(axis=1))
 
 
-def _terms(
-    ground: Ground, points: StrainPoints, row: tuple[int, ...]
-) -> Iterator[tuple[float, ...]]:
-    """Yield component, k, j, i and weight of the values of a row, sorted."""
-    point, component = row
-    x, y, z = points.positions[point].tolist()
-    source = PointSource((x, y, z), points.basis[point, component], None, 0, 1, np.zeros(1))
-    found = (
-        (which, k, *_wrapped(ground, (i, j)), weight)
-        for which, (i, j, k), weight in contributions(ground, source, forces=False)
-    )
-    yield from sorted(found)
+def _combined(terms: Sequence[Sequence[Term]], tensor: Sequence[float]) -> list[Term]:
+    """The values of a tensor, sorted, from those of its six components."""
+    chosen = zip(terms, tensor, strict=True)
+    return sorted((*place, size * w) for of, size in chosen if size for *place, w in of)
+
+
+def _terms(ground: Ground, position: Point) -> list[list[Term]]:
+    """Component, k, j, i and weight of the values of unit moments xx, yy, zz, xy, xz and yz."""
+    if ground.phases is not None:
+        return [[*_injected(ground, position, unit)] for unit in np.eye(6)]
+    found: list[list[Term]] = [[] for _ in range(6)]  # without fluids, components do not mix
+    for term in _injected(ground, position, np.ones(6)):
+        found[int(term[0])].append(term)
+    return found
+
+
+def _injected(ground: Ground, position: Point, moment: Floats) -> Iterator[Term]:
+    x, y, z = position
+    source = PointSource((x, y, z), moment, None, 0, 1, np.zeros(1))
+    for which, (i, j, k), weight in contributions(ground, source, forces=False):
+        yield (which, k, *_wrapped(ground, (i, j)), weight)
 
 
 def _wrapped(ground: Ground, place: tuple[int, int]) -> tuple[int, int]:
