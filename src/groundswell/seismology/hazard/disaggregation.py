@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import floor
 
 import numpy as np
 
@@ -106,13 +106,13 @@ def _by_rupture(branches: Sequence[Contribution], parts: Sequence[Floats]) -> di
 
 
 def _edges(values: Floats, width: float, lowest: float | None = None) -> Floats:
-    """Edges of bins of a width, at its multiples, that contain all values."""
+    """Edges of bins of a width, at its multiples; all values are below the last edge."""
     first = floor(float(values.min()) / width + 1e-9) if lowest is None else round(lowest / width)
-    last = max(ceil(float(values.max()) / width - 1e-9), first + 1)
+    last = floor(float(values.max()) / width + 1e-9) + 1
     return np.asarray(width * np.arange(first, last + 1), np.float64)
 
 
 def _bin(values: Floats, edges: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
-    """The number of the bin of each value; those on the last edge belong to the last bin."""
+    """The number of the bin of each value; those on an edge belong to the bin above it."""
     at = np.searchsorted(edges * (1 - 1e-12), values, side="right") - 1
     return np.clip(at, 0, len(edges) - 2)

@@ -204,3 +204,14 @@ def test_samples_and_unknown_distances_have_one_bin() -> None:
     assert found.rates.shape == (1, 1, 1) and found.total == pytest.approx(0.1 + 0.1)
     assert found.by_rupture == pytest.approx({"A": 0.1, "B": 0.1})
     assert found.means[0] == pytest.approx(6.0) and np.isnan(found.means[1])
+
+
+@pytest.mark.parametrize("width", [0.1, 0.2, 0.5])
+def test_values_on_an_edge_belong_to_the_bin_above(width: float) -> None:
+    """Multiples of the width, which are not exact numbers."""
+    ruptures = Ruptures([Rupture(f"R{n}", 5.0 + n * width, 1.0 + n) for n in range(8)])
+    motion = Lognormal(np.zeros((8, 1)), np.ones((8, 1)))
+    at = 1e3 * np.arange(8.0)
+    found = disaggregate([Contribution(1.0, ruptures, motion, at)], 0, 1.0, (width, 1e3))
+    assert found.rates.shape[:2] == (8, 8)
+    assert found.rates.sum(axis=2) == pytest.approx(np.diag((1.0 + np.arange(8)) / 2))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_RUPTURES = 10
-_LEAST = 0.1  # %; farther bins are not shown
+_LEAST = 0.1  # %; bins and ruptures that contribute less are not shown
 _LIGHTEST, _DARKEST = 0.12, 0.85  # of the colours of magnitudes
 
 
@@ -64,7 +64,7 @@ def _draw_bins(axes: Axes, found: Disaggregation) -> None:
         axes.set(xlabel="Magnitude", ylabel="Contribution (%)")
         return
     edges = found.distances / 1e3
-    used = np.flatnonzero(shares.sum(axis=1) > 0)
+    used = np.flatnonzero(shares.sum(axis=1) > _LEAST)
     tones = shades()(np.linspace(_LIGHTEST, _DARKEST, max(len(used), 2)))
     bases = np.cumsum(shares, axis=0) - shares
     for m, tone in zip(used, tones, strict=False):
@@ -89,9 +89,11 @@ def _draw_epsilon(axes: Axes, found: Disaggregation) -> None:
 
 def _draw_ruptures(axes: Axes, found: Disaggregation) -> None:
     """Bars of the ruptures that contribute most."""
-    largest = list(found.by_rupture.items())[:_MOST_RUPTURES][::-1]
+    shown = {name: 100 * rate / found.total for name, rate in found.by_rupture.items()}
+    largest = [(name, share) for name, share in shown.items() if share > _LEAST]
+    largest = largest[:_MOST_RUPTURES][::-1]
     names = [name if len(name) <= 20 else f"{name[:17]}..." for name, _ in largest]
-    shares = [100 * rate / found.total for _, rate in largest]
+    shares = [share for _, share in largest]
     axes.barh(range(len(names)), shares, 0.7, color=ACCENT)
     axes.set_yticks(range(len(names)), names)
     axes.set(xlabel="Contribution (%)", ylim=(-0.7, len(names) - 0.3))
