@@ -59,15 +59,16 @@ class KeptParts:
 _used: ContextVar[KeptParts | None] = ContextVar("kept_parts", default=None)
 
 
-def kept(kind: str, key: Hashable, make: Callable[[], Part]) -> Part:
+def kept(kind: str, key: Callable[[], Hashable], make: Callable[[], Part]) -> Part:
     """The part that an earlier run of this process has made of the same key, or a new one.
 
     Nobody may change a part that was made here.
 
     Args:
         kind: what it is; the latest few parts of each kind are kept.
-        key: everything that decides the part, such as `Case.digest_with_files`.
+        key: returns everything that decides the part, such as `Case.digest_with_files`; not called
+            in a single run, since a digest of large arrays takes time.
         make: makes the part.
     """
     parts = _used.get()
-    return make() if parts is None else parts.get(kind, key, make)
+    return make() if parts is None else parts.get(kind, key(), make)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from hashlib import file_digest, sha256
 from math import ceil
 from pathlib import Path
@@ -179,8 +180,11 @@ def shared_digest(case: Case, job: Communicator) -> str:
 
 def _checksum(path: Path) -> str:
     """The checksum of a file; runs that follow each other read it again only if it has changed."""
-    found = path.stat()
-    state = (str(path), found.st_mtime_ns, found.st_size, found.st_ino)
+
+    def state() -> tuple[str, int, int, int]:
+        found = path.stat()
+        return str(path), found.st_mtime_ns, found.st_size, found.st_ino
+
     return kept("checksum", state, lambda: _read_checksum(path))
 
 
@@ -238,9 +242,8 @@ def open_solver(
         sent = shares.traffic
         backend = session.backend(name, lambda: open_device(name, job, lambda r: sent[r][:, r]))
         in_cache = _fits_in_cache(shares.memory, backend, job)
-        measure = measure and not in_cache
-        rate = lambda: _measure_bandwidth(backend, job)  # noqa: E731
-        bandwidth = session.bandwidth(name, rate) if measure else None
+        rate = partial(_measure_bandwidth, backend, job)
+        bandwidth = session.bandwidth(name, rate) if measure and not in_cache else None
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.
         if not all(job.allgather(_has_memory(shares.memory, backend, job))):

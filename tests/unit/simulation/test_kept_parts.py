@@ -29,7 +29,7 @@ KERNEL fill(real* RESTRICT u, index_t count) { FOR_ITEMS(n, count) { u[n] = VALU
 
 def test_a_single_run_keeps_nothing() -> None:
     made = iter(range(10))
-    assert [kept("part", 1, lambda: next(made)) for _ in range(3)] == [0, 1, 2]
+    assert [kept("part", lambda: 1, lambda: next(made)) for _ in range(3)] == [0, 1, 2]
 
 
 def test_the_latest_parts_of_each_kind_are_kept() -> None:
@@ -37,7 +37,11 @@ def test_the_latest_parts_of_each_kind_are_kept() -> None:
     with KeptParts(most=2).used():
         for key in (1, 2, 1, 3, 1, 2):
             for kind in "ab":
-                found = kept(kind, key, lambda kind=kind, key=key: made.append((kind, key)) or key)  # type: ignore[misc]
+                found = kept(
+                    kind,
+                    lambda key=key: key,
+                    lambda kind=kind, key=key: made.append((kind, key)) or key,
+                )  # type: ignore[misc]
                 assert found == key
     keys = [1, 2, 3, 2]
     assert made == [(kind, key) for key in keys for kind in "ab"]
@@ -47,10 +51,10 @@ def test_a_part_that_cannot_be_made_is_tried_again() -> None:
     parts = KeptParts()
     with parts.used():
         with pytest.raises(ZeroDivisionError):
-            kept("part", 1, lambda: 1 // 0)
-        assert kept("part", 1, lambda: 2) == 2
+            kept("part", lambda: 1, lambda: 1 // 0)
+        assert kept("part", lambda: 1, lambda: 2) == 2
         parts.forget()
-        assert kept("part", 1, lambda: 3) == 3
+        assert kept("part", lambda: 1, lambda: 3) == 3
 
 
 def test_a_digest_with_files_changes_with_these(tmp_path: Path) -> None:

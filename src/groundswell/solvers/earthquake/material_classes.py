@@ -73,4 +73,4 @@ def load_materials(setup: Setup, backend: Backend, part: Part, layout: Layout) -
         materials.load()
         return materials
 
-    return kept("materials", (ground_digest(setup.case), backend, part), load)
+    return kept("materials", lambda: (ground_digest(setup.case), backend, part), load)

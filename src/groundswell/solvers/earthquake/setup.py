@@ -159,8 +159,7 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
         InputError: the data do not fit the case, or the case cannot run.
     """
     geography = case.grid.frame
-    ranks = comm.size if comm else 1
-    ground = kept("ground", (ground_digest(case), ranks), lambda: read_ground(case, comm))
+    ground = kept("ground", partial(ground_digest, case), partial(read_ground, case, comm))
     stable = stable_steps(ground)
     step = TimeStep.choose(case.time, stable, case.output.seismograms.interval)
     context = source_context(case, ground, step.dt)

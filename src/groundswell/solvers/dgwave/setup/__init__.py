@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
@@ -47,12 +48,11 @@ def prepare(case: DgWaveCase, comm: Communicator | None = None) -> Setup:
 
 def _wave_domain(case: DgWaveCase, comm: Communicator | None) -> WaveDomain:
     """The ground of a case, which runs that differ only in other sections share."""
-    ranks = comm.size if comm else 1
-    if isinstance(case.grid, MeshSection):  # which some sources do not fit
-        key = case.digest_with_files(without=ABOVE_GROUND)
-        return kept("wave domain", (key, ranks), lambda: on_mesh(case, comm))
-    key = case.digest_with_files(without=(*ABOVE_GROUND, "source"))
-    return kept("wave domain", (key, ranks), lambda: on_bricks(case, comm))
+    is_mesh = isinstance(case.grid, MeshSection)
+    others = ABOVE_GROUND if is_mesh else (*ABOVE_GROUND, "source")  # some do not fit a mesh
+    on_elements = on_mesh if is_mesh else on_bricks
+    key = partial(case.digest_with_files, without=others)
+    return kept("wave domain", key, partial(on_elements, case, comm))
 
 
 def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
