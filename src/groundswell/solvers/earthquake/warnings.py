@@ -18,6 +18,7 @@ from groundswell.seismology.plasticity.estimates import plasticity_warnings
 from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
 from groundswell.seismology.plasticity.soil_estimates import soil_warnings
 from groundswell.seismology.receivers import Station
+from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.seismology.sources.spectra import energy_below
@@ -34,6 +35,7 @@ from groundswell.solvers.earthquake.setup import Setup
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
 REFLECTION = 0.03  # reflection coefficient of matched layers in the band that they absorb
+FLUID_REACH = 4  # cells around a point that its strain depends on
 STEPS_BESIDE_FLUID = 28_000  # over which layers next to a fluid were stable in tests
 
 
@@ -55,7 +57,7 @@ def warnings(setup: Setup) -> list[str]:
         *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
         *_faults(setup),
         *_rock(setup),
-        *(green_warnings(setup.green, setup.sampling[GREEN]) if setup.green else ()),
+        *_strain(setup),
     ]
 
 
@@ -79,6 +81,29 @@ def _rock(setup: Setup) -> Iterator[str]:
             yield from fault_stress_warnings(label, *on_fault, setup.plasticity.initial)
     if setup.soil is not None:
         yield from soil_warnings(setup.soil.estimates, setup.survey.frequency)
+
+
+def _strain(setup: Setup) -> Iterator[str]:
+    """Samples of strain that lose frequencies, and points beside fluids."""
+    if setup.green is None:
+        return
+    yield from green_warnings(setup.green, setup.sampling[GREEN])
+    positions = setup.green.points.positions.tolist()
+    count = sum(_is_near_fluid(setup.ground, (x, y, z)) for x, y, z in positions)
+    if count:
+        yield (
+            f"{counted(count, 'point')} of output.strain_green_tensor within {FLUID_REACH} cells "
+            "of a fluid: strain there is inexact by about 1 %, because it leaves out the "
+            "corrections of differences beside fluids; move them away, or run the rupture itself"
+        )
+
+
+def _is_near_fluid(ground: Ground, position: Point) -> bool:
+    if ground.phases is None:
+        return False
+    x, y, z = np.floor(ground.grid.indices(position, (0, 0, 0))).astype(int).tolist()
+    first = x - FLUID_REACH, y - FLUID_REACH, z - FLUID_REACH
+    return not ground.phases.are_alike(first, 2 * FLUID_REACH + 1)
 
 
 def _resolution(ground: Ground, emitted: float) -> Iterator[str]:

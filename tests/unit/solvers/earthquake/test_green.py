@@ -33,6 +33,7 @@ from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.halo import decompose_grid
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.strain_points import StrainTable
+from groundswell.solvers.earthquake.warnings import warnings
 
 FILE = "strain_green_tensor.h5"
 POSITIONS = [[710.0, 640.0, 330.0], [333.3, 471.0, 12.0]]
@@ -235,6 +236,14 @@ def test_points_lie_in_solids() -> None:
     layers = [{**layer, "qp": 100.0, "qs": 50.0} for layer in SEA]
     found = refused({}, medium={"kind": "layered", "layers": layers})
     assert "in a fluid" in found and "depth = 12 m" in found
+
+
+def test_points_beside_fluids_are_named() -> None:
+    layers = [{**layer, "qp": 100.0, "qs": 50.0} for layer in SEA]
+    positions = [[700.0, 600.0, 410.0], [700.0, 600.0, 830.0]]
+    content = force_case(0, {"positions": positions}, medium={"kind": "layered", "layers": layers})
+    found = warnings(prepare(EarthquakeCase.from_dict(content)))
+    assert any("1 point of output.strain_green_tensor within 4 cells" in text for text in found)
 
 
 def test_the_medium_is_linear() -> None:
