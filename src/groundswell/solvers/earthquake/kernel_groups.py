@@ -24,6 +24,7 @@ KERNEL_GROUPS = {
     **dict.fromkeys(("release", "release_surface"), FAULTS),
     **dict.fromkeys(("find_yielding", "relax_yielding", "clear_peaks"), PLASTICITY),
     **dict.fromkeys(("yield_soil", "yield_edges", "release_soil"), PLASTICITY),
+    **dict.fromkeys(("repeat_lost", "repeat_parts"), PLASTICITY),
     "record_peaks": RECORDING,
     "record_surface": RECORDING,
     "accumulate_strain": RECORDING,
