@@ -17,6 +17,9 @@ from ranks import run_cases
 from result_comparison import assert_same_results, result_arrays
 from variants import long_variants, short_and_long
 
+from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.setup import prepare
+
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -84,6 +87,13 @@ def ran(on_ranks: OnRanks, tmp_path_factory: pytest.TempPathFactory, full: bool)
         return run_cases(on_ranks, ranks, cases or alone, folder)
 
     return run_all
+
+
+@pytest.mark.parametrize("variant", [v for v, case in VARIANTS.items() if "refinement" in case])
+def test_halved_elements_lie_beside_others(variant: str) -> None:
+    """Or no faces would have finer neighbours."""
+    setup = prepare(DgWaveCase.from_dict(VARIANTS[variant]))
+    assert setup.partition.elements(1, 0).has_levels
 
 
 @pytest.mark.parametrize("run", [*QUICK, *long_variants(LONG)], ids=str)

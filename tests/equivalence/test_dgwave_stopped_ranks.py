@@ -64,7 +64,7 @@ def test_stopped_runs_continue_on_any_number_of_ranks(
 def test_stopped_ruptures_continue(tmp_path: Path, wrote: int, resumes: int, variant: str) -> None:
     """Slip, the state of friction and rupture times go on."""
     case = tmp_path / "case.toml"
-    changes = {"time": {"duration": 0.6, "step": 0.004}}
+    changes = {"time": {"duration": 0.36, "step": 0.004}}
     content = {"title": "rupture", **VARIANTS[variant], **changes}
     case.write_text("\n".join(f"{key} = {toml(value)}" for key, value in content.items()))
     check_stopped_run(case, wrote, resumes)
@@ -76,7 +76,7 @@ def test_stopped_yielding_continues(tmp_path: Path) -> None:
     content = {
         "title": "yielding",
         **VARIANTS["yielding"],
-        "time": {"duration": 0.4, "step": 0.002},
+        "time": {"duration": 0.16, "step": 0.002},
     }
     case.write_text("\n".join(f"{key} = {toml(value)}" for key, value in content.items()))
     check_stopped_run(case, 2, 3)
@@ -87,7 +87,7 @@ def check_stopped_run(case: Path, wrote: int, resumes: int) -> None:
     tmp_path = case.parent
     reference = gs.run(case, folder=tmp_path / "whole").folder
     arguments = ("run", case, "-q", "--no-pictures")
-    stopped = run_on_ranks(wrote, INTERRUPTED, "SIGTERM", str(wrote - 1), "40", *arguments)
+    stopped = run_on_ranks(wrote, INTERRUPTED, "SIGTERM", str(wrote - 1), "15", *arguments)
     assert stopped.returncode == 130, stopped.stderr
     assert stopped.stderr.count("stopped by SIGTERM after step") == 1
     never = ("SIGTERM", "-1", "0")
