@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 import xarray
 from green_tensors import make_tensor
 
+from groundswell.ensembles.store import COMPLETE, Store
 from groundswell.errors import InputError
+from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.green.command import pack
 from groundswell.seismology.green.store import HALF_ERROR, write_store
 from groundswell.seismology.green.tensor import read_tensors
@@ -45,6 +48,29 @@ def test_three_runs_are_a_tensor_per_unit_impulse(tmp_path: Path) -> None:
     (tensor,) = read_tensors([paths[2], paths[0], paths[1]])
     xarray.testing.assert_allclose(tensor["strain"], make_tensor(samples=30)["strain"])
     assert tensor.attrs["station"] == "USC" and "force_axis" not in tensor.attrs
+
+
+def write_ensemble(folder: Path, runs: Sequence[Path]) -> Path:
+    """A store of an ensemble with the strains of these runs."""
+    store = Store(folder / "tensors.zarr")
+    store.create({})
+    for path in runs:
+        store.write(path.stem, {"status": COMPLETE}, {}, {GREEN: xarray.load_dataset(path)})
+    return store.path
+
+
+def test_runs_of_an_ensemble_are_a_tensor(tmp_path: Path) -> None:
+    runs = write_runs(tmp_path)
+    (expected,), (found,) = read_tensors(runs), read_tensors([write_ensemble(tmp_path, runs)])
+    xarray.testing.assert_identical(found, expected)
+
+
+def test_an_ensemble_without_strains_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no run with a strain_green_tensor"):
+        read_tensors([write_ensemble(tmp_path, [])])
+    store = write_ensemble(tmp_path / "two", write_runs(tmp_path)[:2])
+    with pytest.raises(InputError, match="x, y and z, but has x, y"):
+        read_tensors([store])
 
 
 @pytest.mark.parametrize(
