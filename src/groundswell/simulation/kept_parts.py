@@ -32,10 +32,10 @@ class KeptParts:
         self._parts: dict[str, OrderedDict[Hashable, Any]] = {}
 
     def get(self, kind: str, key: Hashable, make: Callable[[], Part]) -> Part:
-        """The part of this kind and key; `make` makes it if it is not kept."""
+        """The part of this kind and key; `make` builds it if it is not kept."""
         parts = self._parts.setdefault(kind, OrderedDict())
         if key not in parts:
-            while len(parts) >= self._most:  # first, so that its memory is free
+            while len(parts) >= self._most:  # before `make`, so that their memory is free
                 parts.popitem(last=False)
             parts[key] = make()
         parts.move_to_end(key)
