@@ -1,13 +1,13 @@
-"""How much of its time an ensemble makes time steps, and how much faster it is than single runs.
+"""The fraction of time that an ensemble spends in time steps, and its speed-up over single runs.
 
     python benchmarks/ensemble_share.py --runs 24 --cells 48 --steps 100
     python benchmarks/ensemble_share.py --runs 200 --cells 160 --steps 300 --backend cuda
 
-The runs are explosions at different depths of a layered medium. The share is the time that all
-runs spend in time steps over the wall time of `groundswell ensemble run` and the number of devices:
-GPUs, or workers on a CPU, which then all have cores of their own. The first runs, which start
-workers and compile kernels, count as well. Single runs are calls of `groundswell run`, without
-pictures, of which a few are timed once kernels are in the cache.
+The runs are explosions at different depths of a layered medium. The fraction is the time that all
+runs spend in time steps, divided by the wall time of `groundswell ensemble run` and by the number
+of devices: GPUs, or workers on a CPU, each of which has cores of its own. The first runs, which
+start workers and compile kernels, are included. Single runs are calls of `groundswell run` without
+pictures; a few of them are timed with all kernels in the cache.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What recording a strain Green tensor costs a step of the earthquake solver.
+"""The cost of recording a strain Green tensor, per step of the earthquake solver.
 
     python benchmarks/green_recording.py --cells 512 512 512 --points 1900 --every 4
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Submit jobs that wait for each other: check a case, run it, write the report.
+# Submit three jobs, each of which waits for the one before: check a case, run it, write the report.
 #     bash chain.sh case.toml results
 set -e
 case=$1 results=$2

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One task of a job array runs one line of variants.txt: a name, then settings.
+# Each task of a job array runs one line of variants.txt: a name, followed by settings.
 #     sbatch --array=1-3%2 requeue.sbatch bash variant.sh
 read -r name settings <<< "$(sed -n "${SLURM_ARRAY_TASK_ID}p" variants.txt)"
 if [ -z "$name" ]; then
@@ -10,5 +10,5 @@ options=()
 for setting in $settings; do
     options+=(--set "$setting")
 done
-# exec: signals of Slurm reach the run.
+# exec replaces the shell, so that signals from Slurm reach the run.
 exec groundswell run case.toml --output "results/$name" --resume=auto "${options[@]}"

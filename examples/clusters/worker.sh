@@ -1,5 +1,5 @@
 #!/bin/bash
-# One task of a job array is one worker of an ensemble:
+# Each task of a job array is one worker of an ensemble:
 #     sbatch --array=0-7 requeue.sbatch bash worker.sh plan.toml
 exec groundswell ensemble work "$1" \
     --worker "$SLURM_ARRAY_TASK_ID" --workers "$SLURM_ARRAY_TASK_COUNT"

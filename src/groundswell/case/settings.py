@@ -20,17 +20,17 @@ _PATH = re.compile(rf"(?!\.)(?:{re.sub('[?]P<[a-z]+>', '?:', _STEP.pattern)})+")
 def set_values(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """A copy of the tables of a case file in which some values are replaced.
 
-    Keys of a path are joined by dots. Entries of lists count from 0, as in `source.0.x`, also
-    written `source[0].x`. The last key may be a new one of its table. Tables that the document
-    lacks, such as `[run]`, are added.
+    Keys of a path are joined by dots. Entries of lists are numbered from 0, as in `source.0.x` or
+    `source[0].x`. The last key may be missing in its table. Missing tables, such as `[run]`, are
+    added.
 
     Args:
         document: the tables, as `tomllib` reads them.
         settings: values by path, set in this order.
 
     Raises:
-        InputError: a path leads nowhere: through a misspelt key, through a value that is no table,
-            or to an entry that its list does not have.
+        InputError: a path is invalid: it contains a misspelt key, a value that is not a table, or
+            an entry that its list does not have.
     """
     changed = deepcopy(document)
     for path, value in settings.items():
@@ -39,10 +39,10 @@ def set_values(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 
 def parse_settings(texts: Iterable[str]) -> dict[str, object]:
-    """The settings in texts such as `time.duration=2.0`, of which the last of a path counts.
+    """The settings in texts such as `time.duration=2.0`; of several for one path, the last is used.
 
-    A value is TOML. Text that is not TOML stands for itself, so that shells need no second pair of
-    quotes: `source.0.x=300 m`.
+    Values are written in TOML. Anything that is not valid TOML is text, so that shells need no
+    second pair of quotes: `source.0.x=300 m`.
 
     Raises:
         InputError: a text has no path or no value.
@@ -58,7 +58,7 @@ def _parse(text: str) -> tuple[str, object]:
 
 
 def _value(text: str) -> object:
-    # Within a table in one line, neither a comment nor a second key can follow the value.
+    # In an inline table, neither a comment nor a second key can follow the value.
     try:
         found = tomllib.loads(f"table = {{ value = {text} }}")["table"]
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def _entry(place: Any, before: list[str], key: str, path: str) -> Any:
 
 
 def _require_new(key: str, table: Mapping[str, object], before: list[str], path: str) -> None:
-    """Raise `InputError` if the key looks like another key of the table, misspelt."""
+    """Raise `InputError` if the key looks like a misspelt key of the table."""
     if found := did_you_mean(key, table):
         raise _wrong(path, f"{_name(before)} has no key {quoted(key)}{found}")
 

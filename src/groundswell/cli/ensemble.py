@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from groundswell.ensembles.commands import Status
     from groundswell.ensembles.worker import Outcome
 
-HELP = """Run many cases that differ in a few values, as one.
+HELP = """Run many variants of a case, and write all results to one store.
 
-A plan names a case and a table of runs; one store keeps all results. For example
+A plan defines the base case and the values that differ from run to run. For example
 
     groundswell ensemble run survey.toml
 """
@@ -37,7 +37,7 @@ Workers = Annotated[
 @app.command()
 def run(
     plan: PlanPath,
-    resume: Annotated[bool, flag("--resume", text="Make the runs that the store lacks.")] = False,
+    resume: Annotated[bool, flag("--resume", text="Run only what the store lacks.")] = False,
     workers: Workers = None,
     backend: Backend = None,
     quiet: Quiet = False,
@@ -65,7 +65,7 @@ def run(
 def status(store: StorePath, as_json: AsJson = False) -> None:
     """Show how many runs of a store are complete, and why others have failed.
 
-    The argument can also be a plan: runs that have not begun are then known as well. For example
+    If the argument is a plan instead, the runs that the store lacks are counted, too. For example
 
         groundswell ensemble status survey.zarr
     """
@@ -79,14 +79,14 @@ def retry(
     plan: PlanPath,
     run_names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN]...", help="Runs; by default all failed."),
+        typer.Argument(metavar="[RUN]...", help="Names of failed runs; all of them by default."),
     ] = None,
     workers: Workers = None,
     backend: Backend = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make failed runs again, and those that the store lacks.
+    """Repeat failed runs, and run those that the store lacks.
 
     For example
 
@@ -105,13 +105,13 @@ def retry(
 def export(
     store: StorePath,
     output: Annotated[
-        Path | None, typer.Option(help="The table (CSV); beside the store by default.")
+        Path | None, typer.Option(help="File for the table (CSV); by default next to the store.")
     ] = None,
     netcdf: Annotated[
         Path | None, typer.Option(help="Folder for the results of each run as NetCDF files.")
     ] = None,
 ) -> None:
-    """Write a table of all runs: their settings, and the numbers of their summaries.
+    """Write a table of all runs, with their settings and the numbers in their summaries.
 
     For example
 
@@ -130,16 +130,17 @@ def work(
     worker: Annotated[int, typer.Option(min=0, help="Number of this worker, from 0.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Number of workers of the ensemble.")] = 1,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes of this worker; see --workers of run.")
+        int | None,
+        typer.Option(min=1, help="Number of processes of this worker, as for run --workers."),
     ] = None,
     backend: Backend = None,
     quiet: Quiet = False,
 ) -> None:
-    """Be one of several workers that share a plan, as a task of a batch job.
+    """Start one of several workers that share a plan, as a task of a batch job.
 
-    Workers need no server: they claim runs in the store, on a file system that all of them see.
-    SIGTERM and SIGUSR1 stop a worker: it writes what is complete, and checkpoints. The exit code is
-    then 130, and the same command continues. For example
+    Workers need no server. They claim runs next to the store, on a file system that they share.
+    On SIGTERM or SIGUSR1, a worker writes completed runs and checkpoints, and exits with 130. The
+    same command continues its work. For example
 
         groundswell ensemble work survey.toml --worker $SLURM_ARRAY_TASK_ID --workers 8
     """
@@ -168,7 +169,7 @@ def script(
 
 
 def _report(quiet: bool) -> Callable[[Outcome], None]:
-    """A function that prints what came of a run."""
+    """A function that prints the outcome of a run."""
     if quiet:
         return lambda outcome: None
 

@@ -22,11 +22,11 @@ def hazard(
     as_json: AsJson = False,
     no_pictures: Annotated[bool, flag("--no-pictures", text="Draw no pictures.")] = False,
 ) -> None:
-    """Compute seismic hazard from ruptures with rates and their ground motion.
+    """Compute probabilistic seismic hazard from ruptures with annual rates and their ground motion.
 
-    The input file names ruptures (a table, or a source model in NRML), ground motion (simulated
-    intensities, or ground-motion models), sites and return periods. The results are hazard curves,
-    maps, spectra and disaggregations. For example
+    The input file defines the ruptures (a table or a source model in NRML), the ground motion
+    (simulated intensities or ground-motion models), the sites and the return periods. The results
+    are hazard curves, maps, uniform hazard spectra and disaggregations. For example
 
         groundswell hazard hazard.toml --output hazard-475
     """

@@ -1,4 +1,4 @@
-"""The command `intensity`: measures of seismograms that a run has written."""
+"""The command `intensity`: intensity measures of the seismograms of a run."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ def intensity(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="Results folder, a file of seismograms (.h5, .mseed, .sac), or a folder of SAC "
-            "files.",
+            help="Results folder, file of seismograms (.h5, .mseed, .sac) or folder of SAC files.",
         ),
     ],
     periods: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="Periods of oscillators in s, such as 0.5,1,2."),
+        typer.Option(metavar="LIST", help="Natural periods of oscillators in s, as in 0.5,1,2."),
     ] = None,
-    damping: Annotated[float, typer.Option(help="Share of critical damping.")] = 0.05,
+    damping: Annotated[float, typer.Option(help="Damping ratio of oscillators.")] = 0.05,
     measures: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="Measures, such as pgv,rotd50; all by default."),
+        typer.Option(metavar="LIST", help="Measures, as in pgv,rotd50; all by default."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for the files; by default that of RESULTS.")
@@ -34,14 +33,14 @@ def intensity(
     backend: Annotated[BackendName, backend_option("Backend.")] = BackendName.cpu,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the ground motion of seismograms.
+    """Compute intensity measures of seismograms, such as response spectra and RotD50.
 
     Writes PGA, PGV, PGD, response spectra, RotD50, RotD100, Arias intensity, CAV and significant
     durations of each station to intensity.nc and intensity.csv, and draws the spectra. For example
 
         groundswell intensity results --periods 0.5,1,2,5
 
-    A run does the same with `output.intensity` in its case.
+    With `[output.intensity]` in its case, a run writes the same files.
     """
     from groundswell.cli import intensity_files
 

@@ -1,4 +1,4 @@
-"""What the command `intensity` does: read seismograms, measure them, write files."""
+"""The work of the command `intensity`: reads seismograms, and writes their intensity measures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _number(word: str) -> float | str:
 
 
 def write(path: Path, output: Path | None, section: IntensityOutput, backend: str) -> Measured:
-    """Measure the seismograms at a path, and write the files to a folder.
+    """Compute the measures of the seismograms at a path, and write them to a folder.
 
     Raises:
         InputError: there are no seismograms, or fewer than two samples.
@@ -63,7 +63,7 @@ def write(path: Path, output: Path | None, section: IntensityOutput, backend: st
     """
     seismograms = read_velocity(path)
     if seismograms.sizes["time"] < 2:
-        raise InputError(f"{path} has fewer than two samples, which have no acceleration")
+        raise InputError(f"{path} has fewer than two samples; acceleration needs at least two")
     folder = output or (path if path.is_dir() else path.parent)
     folder.mkdir(parents=True, exist_ok=True)
     records = ReceiverIntensity(section, open_backend(backend))

@@ -81,7 +81,7 @@ SettingTexts = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help='Replace a value of the case, as in --set source.0.x="2 km"; may be repeated.',
+        help='Replace a value of the input file, as in --set source.0.x="2 km"; may be repeated.',
     ),
 ]
 

@@ -32,13 +32,13 @@ def synthesize(
         list[Path],
         typer.Argument(
             metavar="TENSOR...",
-            help="Results folders of runs with forces along x, y and z, and stores of stations.",
+            help="Results folders of runs with a force along x, y and z, or stores of stations.",
             show_default=False,
         ),
     ],
     rupture: Annotated[
         Path | None,
-        typer.Option(help="SRF file, rupture.nc of a run, or table of subfaults (CSV)."),
+        typer.Option(help="SRF file, rupture.nc of a run or table of subfaults (CSV)."),
     ] = None,
     variations: Annotated[
         Path | None, typer.Option(help="Table of variations of the rupture (CSV).")
@@ -48,7 +48,7 @@ def synthesize(
         typer.Option(
             parser=choice(SlipRate),
             metavar=f"<{'|'.join(SlipRate)}>",
-            help="Shape of slip rates that tables give by a rise time.",
+            help="Shape of the slip rate for tables, which contain only rise times.",
         ),
     ] = SlipRate.cosine,
     output: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("synthetics"),
@@ -62,13 +62,14 @@ def synthesize(
         ),
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="Largest distance of subfaults from recorded points, m.")
+        float,
+        typer.Option(min=0, help="Largest distance of a subfault from a recorded point, m."),
     ] = 1.0,
     store: Annotated[
         Path | None,
-        typer.Option(help="Folder in which to write a store for each station instead."),
+        typer.Option(help="Folder for stores, one per station; replaces --rupture."),
     ] = None,
-    half: Annotated[bool, flag("--half", text="Stores have 16 bits a value.")] = False,
+    half: Annotated[bool, flag("--half", text="Use 16 bits per value in stores.")] = False,
     backend: Annotated[BackendName, backend_option("Backend.")] = BackendName.cpu,
     precision: Annotated[
         Precision,
@@ -81,9 +82,8 @@ def synthesize(
 ) -> None:
     """Compute seismograms of ruptures from strain Green tensors.
 
-    A tensor needs three runs with `[output.strain_green_tensor]`, and a force at the station along
-    x, y and z. They yield the seismograms of any rupture on the recorded points, without another
-    run. For example
+    A tensor consists of three runs with `[output.strain_green_tensor]` and a force at the station,
+    along x, y and z. They yield the seismograms of any rupture on the recorded points. For example
 
         groundswell synthesize run_x run_y run_z --rupture rupture.srf
 

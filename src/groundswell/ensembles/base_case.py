@@ -1,4 +1,4 @@
-"""The base case of an ensemble, and the cases that its rows make of it."""
+"""The base case of an ensemble, and the case of each row."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from groundswell.ensembles.rows import Row, Settings
 from groundswell.errors import CaseError, GroundswellError, InputError, counted
 from groundswell.simulation import preparation
 
-NAMED = 4  # rows that a message names
-PREPARED_SECONDS = 20.0  # for set-ups of rows before the first run; the rest fail when they run
+NAMED = 4  # maximum number of rows in a message
+PREPARED_SECONDS = 20.0  # for checking set-ups before the first run; others are checked when run
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class BaseCase:
         """The case with other values.
 
         Raises:
-            InputError: a path leads nowhere.
+            InputError: a path does not exist in the case.
             CaseError: the case is invalid.
         """
         document = set_values(dict(self.document), settings)
@@ -59,7 +59,7 @@ def require_valid(base: BaseCase, rows: Sequence[Row], source: str) -> dict[str,
         source: name of the plan in messages.
 
     Raises:
-        InputError: some are invalid; one message lists the rows by problem.
+        InputError: some cases are invalid; one message lists the rows by problem.
     """
     cases, problems = {}, {}
     for row in rows:
@@ -72,13 +72,13 @@ def require_valid(base: BaseCase, rows: Sequence[Row], source: str) -> dict[str,
 
 
 def require_set_ups(cases: Mapping[str, Case], source: str) -> None:
-    """Set up as many cases as the time allows.
+    """Check the set-up of as many cases as PREPARED_SECONDS allow.
 
     Args:
         source: name of the plan in messages.
 
     Raises:
-        InputError: some cannot run; one message lists the rows by problem.
+        InputError: some cases cannot run; one message lists the rows by problem.
     """
     ends, problems = time.monotonic() + PREPARED_SECONDS, {}
     for name, case in cases.items():
@@ -96,7 +96,7 @@ def _require_none(problems: Mapping[str, str], source: str) -> None:
 
 
 def _failure(act: Callable[[], object]) -> str:
-    """The message of an error of the function; empty without one."""
+    """The message of the error that the function raises; empty without an error."""
     try:
         act()
     except GroundswellError as error:

@@ -1,4 +1,4 @@
-"""Cases that have changed since their runs were stored."""
+"""Detects cases that have changed since their runs were stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundswell.case import Case
 from groundswell.errors import InputError, counted
 from groundswell.simulation.preparation import case_digest
 
-SHOWN = 3  # runs, and keys of each, that a message names
+SHOWN = 3  # maximum number of runs, and of keys of each run, in a message
 
 
 def require_unchanged(present: Mapping[str, Mapping[str, Any]], cases: Mapping[str, Case]) -> None:
@@ -21,7 +21,7 @@ def require_unchanged(present: Mapping[str, Mapping[str, Any]], cases: Mapping[s
         cases: the cases of the plan, by name.
 
     Raises:
-        InputError: some have changed; the message says how.
+        InputError: some cases have changed; the message lists the changes.
     """
     changed = {
         name: about
@@ -36,7 +36,7 @@ def require_unchanged(present: Mapping[str, Mapping[str, Any]], cases: Mapping[s
     raise InputError(
         "\n".join(
             [
-                f"the store holds {counted(len(changed), 'run')} of other cases than the plan:",
+                f"the store has {counted(len(changed), 'run')} of cases that differ from the plan:",
                 *shown,
                 *more,
                 "Undo the change, choose another store, or remove these groups from the store",
@@ -46,7 +46,7 @@ def require_unchanged(present: Mapping[str, Mapping[str, Any]], cases: Mapping[s
 
 
 def _difference(about: Mapping[str, Any], case: Case) -> str:
-    """What has changed, as text."""
+    """The differences, as text."""
     old = dict(_leaves(about["case"]))
     new = dict(_leaves(json.loads(case.canonical(without=("run",)))))
     keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]

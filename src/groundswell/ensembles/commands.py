@@ -1,4 +1,4 @@
-"""What users do with ensembles: run them, look at them, make failed runs again, export tables."""
+"""The operations on ensembles: run, show the status, repeat failed runs, export tables."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ def run(
 
     Args:
         plan: a plan, or the path of its file (TOML).
-        resume: make the runs that the store lacks; without it, there must be no store.
+        resume: run only what the store lacks; without it, the store must not exist yet.
         workers: number of processes; by default one per core, or a few for each GPU.
         backend: replaces that of the case.
-        executor: opens the `Executor` for the plan and a number of runs; by default of local
+        executor: opens the `Executor` for the plan and a number of runs; by default, one of local
             processes.
         report: called with each `Outcome`.
 
     Raises:
-        InputError: the plan, or a row of it, cannot run, or the store belongs to other cases; the
-            message names the rows. Nothing has been run.
+        InputError: the plan or a row of it is invalid, or the store contains runs of other cases;
+            the message names the rows. Nothing has been run.
         DiskFull: the disk is full; all complete runs are in the store.
         Interrupted: a signal stopped the ensemble; `resume` continues it.
     """
@@ -97,7 +97,7 @@ def run(
 
 @dataclass(frozen=True)
 class Share:
-    """Which of several workers of a plan this one is.
+    """The position of a worker among all workers of a plan.
 
     Args:
         worker: its number, from 0.
@@ -115,9 +115,9 @@ class Share:
             )
 
     def order(self, rows: Sequence[Row]) -> list[Row]:
-        """All rows in the order in which this worker looks at them.
+        """All rows in the order in which this worker tries them.
 
-        Each worker begins elsewhere, so that they meet only when few rows are left.
+        Each worker starts at a different row, so workers compete only when few rows are left.
         """
         first = self.worker * len(rows) // self.workers
         return [*rows[first:], *rows[:first]]
@@ -131,11 +131,11 @@ def work(
     backend: str | None = None,
     report: Report | None = None,
 ) -> Status:
-    """Make runs that the store lacks, together with other workers of the same plan.
+    """Run what the store lacks, together with other workers of the same plan.
 
     Args:
-        share: which of the workers this is.
-        processes: number of processes of this worker; by default as `workers` of `run`.
+        share: the position of this worker.
+        processes: number of processes of this worker; the default is that of `workers` in `run`.
         backend: replaces that of the case.
         report: called with each `Outcome`.
 
@@ -172,7 +172,7 @@ def _local(workers: int | None) -> Open:
 def _run_missing(
     plan: Plan, store: Store, cases: Mapping[str, Case], opened: Open, report: Report | None
 ) -> Status:
-    """Make the runs that are not in the store; workers start while the set-ups are checked."""
+    """Run what is not in the store yet; workers start while the set-ups are checked."""
     present = {row.name: store.attributes(row.name) for row in plan.rows}
     require_unchanged({name: found for name, found in present.items() if found}, cases)
     missing = [row for row in plan.rows if present[row.name] is None]
@@ -230,14 +230,14 @@ def status_of(path: Path) -> Status:
 
 
 def retry(plan: Plan | str | Path, names: Sequence[str] = (), **options: object) -> Status:
-    """Make failed runs again, and those that are missing.
+    """Repeat failed runs, and run those that are missing.
 
     Args:
-        names: the runs; by default all that failed.
+        names: the failed runs to repeat; all of them by default.
         options: those of `run`.
 
     Raises:
-        InputError: one of the runs has not failed; else as `run`.
+        InputError: one of the runs has not failed; otherwise as `run`.
     """
     chosen = as_plan(plan)
     forget_failed(chosen, names)
@@ -245,11 +245,11 @@ def retry(plan: Plan | str | Path, names: Sequence[str] = (), **options: object)
 
 
 def forget_failed(plan: Plan, names: Sequence[str] = ()) -> None:
-    """Remove failed runs from the store, so that the next call makes them again."""
+    """Remove failed runs from the store, so that the next call repeats them."""
     store = Store(plan.store)
     failed = [*status(store.path, [row.name for row in plan.rows]).messages]
     if unknown := [name for name in names if name not in failed]:
-        has = f"failed are {listed(failed)}" if failed else "no run has failed"
+        has = f"the failed runs are {listed(failed)}" if failed else "no run has failed"
         raise InputError(f"{unknown[0]} has not failed; {has}")
     for name in names or failed:
         store.remove(name)
@@ -258,10 +258,10 @@ def forget_failed(plan: Plan, names: Sequence[str] = ()) -> None:
 def export(
     store: str | Path, path: str | Path | None = None, netcdf: str | Path | None = None
 ) -> list[Path]:
-    """Write a table of all runs (CSV), with settings and the numbers of their summaries.
+    """Write a table of all runs (CSV), with their settings and the numbers in their summaries.
 
     Args:
-        path: the table; by default beside the store.
+        path: the table; by default next to the store.
         netcdf: a folder for the datasets of each run as NetCDF files; by default none.
 
     Returns:

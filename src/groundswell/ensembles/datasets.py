@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 2**26  # a chunk is a file: few runs have arrays so large that they need several
 
-# Entries of a summary that say when, where and how fast the run was, not what came of it.
+# Entries of a summary that describe the execution of the run, not its results.
 OF_THE_RUN = (
     *("started", "device", "backend", "ranks", "resumed_at", "throughput", "bytes_per_update"),
     *("bandwidth", "wall", "share_of_steps", "kernel_groups", "files", "versions", "tuning"),
@@ -26,7 +26,7 @@ REPEATED = ("digest", "quantities")  # of the case: in other attributes
 
 
 def split_summary(summary: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a summary says of the results, and what it says of the run."""
+    """Split a summary into entries about the results and entries about the execution."""
     log = {key: value for key, value in summary.items() if key in OF_THE_RUN}
     rest = {key: value for key, value in summary.items() if key not in log}
     case = {
@@ -41,7 +41,7 @@ def require_known(results: Sequence[str] | None, solver: str) -> None:
     for name in results or ():
         if name not in known:
             raise InputError(
-                f"results: {quoted(name)} is no result of {solver}; use "
+                f"results: {quoted(name)} is not a result of {solver}; use "
                 f"{listed(known)}{did_you_mean(name, known)}"
             )
 
@@ -94,11 +94,11 @@ class ResultReader:
         elif self._wanted is None:
             self._others.add(name)
         else:
-            raise InputError(f"results: {name} is no dataset; leave it out")
+            raise InputError(f"results: {name} is not a dataset; leave it out")
 
 
 def _loaded(dataset: xarray.Dataset) -> xarray.Dataset:
-    """A dataset in memory, without traces of the file that it was read from."""
+    """A dataset in memory, without the encoding of the file from which it was read."""
     with dataset:
         return dataset.load().drop_encoding()
 

@@ -10,8 +10,8 @@ from typing import Any
 def json_values(value: Any) -> Any:
     """A value in types of JSON.
 
-    NumPy's numbers and arrays become Python's. What JSON lacks, such as infinity or a date, becomes
-    text.
+    NumPy numbers and arrays become Python numbers and lists. Values that JSON cannot represent,
+    such as infinity or a date, become text.
     """
     if hasattr(value, "tolist"):
         value = value.tolist()

@@ -34,8 +34,8 @@ Lists = Mapping[str, tuple[object, ...]]
 class PlanFile(Section):
     """The content of a plan; `columns`, `product` and the values of `sample` have keys of the case.
 
-    `results` names the readers whose results the store keeps, by default all. `ranks_per_run`
-    processes share each run; `launcher` starts them, by default mpiexec.
+    `results` lists the results that the store keeps, by default all. `ranks_per_run` processes
+    share each run; `launcher` starts them, by default mpiexec.
     """
 
     case: DataFile
@@ -58,7 +58,7 @@ class PlanFile(Section):
         """The runs: all combinations of the rows of the tables that the plan gives.
 
         Raises:
-            InputError: a table cannot be read, or tables do not fit together.
+            InputError: a table cannot be read, or two tables set the same key.
         """
         parts: list[Sequence[Settings]] = [
             read_csv(self.table) if self.table else [],
@@ -71,7 +71,7 @@ class PlanFile(Section):
 
 @dataclass(frozen=True)
 class Plan:
-    """What an ensemble runs.
+    """The base case and the runs of an ensemble.
 
     Args:
         case: the base case: the path of its file (TOML), or its tables.
@@ -79,10 +79,10 @@ class Plan:
         store: path of the Zarr store.
         folder: folder of relative file names in the case; by default that of its file.
         backend: replaces that of the case.
-        title: for the store.
+        title: title of the store.
         results: names of the results to keep, see `registry.SolverInfo.results`; all by default.
         ranks_per_run: number of processes that share a run.
-        launcher: command that starts these, such as "srun -n 4"; by default mpiexec.
+        launcher: command that starts these processes, such as "srun -n 4"; by default mpiexec.
         source: name of the plan in messages.
     """
 
@@ -105,7 +105,7 @@ class Plan:
 
     @classmethod
     def of(cls, case: str | Path, rows: Sequence[Settings], store: str | Path) -> Plan:
-        """A plan whose rows are mappings from paths of keys to values, and may have a `name`."""
+        """A plan whose rows map paths of keys to values; a row may also have a `name`."""
         return cls(Path(case), combined([rows]), Path(store))
 
     def with_backend(self, backend: str | None) -> Plan:
@@ -114,7 +114,7 @@ class Plan:
 
 
 def load_plan(path: str | Path) -> Plan:
-    """Read a plan (TOML). File names are relative to its folder; the store is beside it by default.
+    """Read a plan (TOML). File names are relative to its folder, where by default the store is.
 
     Raises:
         InputError: the plan or its table cannot be read.
@@ -171,14 +171,14 @@ def tables_of(plan: Plan) -> tuple[dict[str, Any], Path, str]:
     """The tables of the base case, the folder of its file names, and its name in messages.
 
     Raises:
-        InputError: the file cannot be read, or is no TOML.
+        InputError: the file cannot be read or is not TOML.
     """
     if isinstance(plan.case, Mapping):
         return dict(plan.case), plan.folder or Path(), "the base case"
     path = Path(plan.case)
     if path.suffix.lower() not in TOML:
         raise InputError(
-            f"{path} is no case in TOML, whose keys rows can set; `groundswell convert` may write "
-            "one"
+            f"{path} is not a TOML case, so rows cannot set its keys; `groundswell convert` may "
+            "be able to write one"
         )
     return read_document(path), plan.folder or path.parent, path.name

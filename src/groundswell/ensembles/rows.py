@@ -15,7 +15,7 @@ from groundswell.formats.text import read_rows
 Settings = Mapping[str, object]  # values by path of a key of the case, such as "source.0.depth"
 NAME = "name"  # the column with the names of runs
 LONGEST_NAME = 100  # characters, so that file names in the store are valid everywhere
-RESERVED = ("log", "zarr.json")  # entries of the store that are no runs
+RESERVED = ("log", "zarr.json")  # entries of the store that are not runs
 _VALID_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -24,7 +24,7 @@ class Row:
     """One run of an ensemble.
 
     Args:
-        name: its name, and that of its group in the store.
+        name: name of the run, and of its group in the store.
         settings: values that replace those of the base case.
     """
 
@@ -33,10 +33,10 @@ class Row:
 
 
 def read_csv(path: Path) -> list[Settings]:
-    """Settings by row of a table whose header has the paths of keys.
+    """Settings by row of a table whose header contains the paths of keys.
 
-    A cell is a value as in TOML (a number, a list, true or false) if it can be read as one, and
-    text otherwise. A row leaves the keys of its empty cells as they are.
+    A cell that is a valid TOML value (a number, a list, true or false) is read as one; any other
+    cell is text. An empty cell leaves its key unchanged.
 
     Raises:
         InputError: the file cannot be read, or its rows and header have different lengths.
@@ -54,7 +54,7 @@ def read_csv(path: Path) -> list[Settings]:
 
 
 def _settings(header: Sequence[str], cells: Sequence[str]) -> Settings:
-    """The settings of a line; a name stays as it is written."""
+    """The settings of a line; a name is always text."""
     given = [(path, cell) for path, cell in zip(header, cells, strict=True) if cell]
     return {path: cell if path == NAME else _value(cell) for path, cell in given}
 
@@ -97,8 +97,8 @@ def combinations(lists: Mapping[str, Sequence[object]]) -> list[Settings]:
 def combined(parts: Sequence[Sequence[Settings]]) -> list[Row]:
     """One row for each combination of rows of several tables, which set different keys.
 
-    Names of rows are joined. A row without a name gives its number, unless no table has names: runs
-    are then called run-0001 and so on.
+    Names of rows are joined. A row without a name contributes its number. If no table has names,
+    runs are called run-0001 and so on.
 
     Raises:
         InputError: two tables set the same key.
@@ -131,19 +131,19 @@ def _require_different_keys(parts: Sequence[Sequence[Settings]]) -> None:
 
 
 def name_problems(rows: Sequence[Row]) -> Iterable[tuple[str, str]]:
-    """Names of rows that cannot be those of runs, and what is wrong with them."""
+    """Names of rows that are invalid as names of runs, each with the reason."""
     seen: set[str] = set()
     for row in rows:
         if not _VALID_NAME.fullmatch(row.name) or len(row.name) > LONGEST_NAME:
             yield (
                 row.name,
                 (
-                    f"is no name of a run; use at most {LONGEST_NAME} letters, digits, '.', '_' "
-                    "and '-', and begin with a letter or a digit"
+                    f"is not a valid name of a run; use at most {LONGEST_NAME} letters, digits, "
+                    "'.', '_' and '-', and begin with a letter or a digit"
                 ),
             )
         elif row.name in RESERVED:
             yield row.name, "is the name of another entry of the store; choose another"
         elif row.name in seen:
-            yield row.name, "is the name of another row, too; give each row its own"
+            yield row.name, "is also the name of another row; give each row its own name"
         seen.add(row.name)

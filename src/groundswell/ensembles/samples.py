@@ -1,4 +1,4 @@
-"""Settings drawn from distributions, the same for the same seed."""
+"""Settings sampled from distributions, reproducibly for a given seed."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ def _split(value: object, key: str) -> tuple[float, str]:
 
 
 class _Numbers(Section):
-    """A distribution of numbers, two of whose parameters share a unit.
-
-    The unit of the values is that of the parameters.
-    """
+    """A distribution of numbers; its values and parameters have the same unit."""
 
     def _unit(self) -> str:
         return next(iter(self._parameters().values()), (0.0, ""))[1]
@@ -131,7 +128,7 @@ class Choice(Section):
     weights: tuple[Annotated[Number, Positive], ...] | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Another number of weights than of values."""
+        """The numbers of weights and values differ."""
         if self.weights is not None and len(self.weights) != len(self.of):
             yield ("weights",), f"must have {len(self.of)} entries, one for each value"
 
@@ -146,10 +143,10 @@ Distribution = Annotated[Uniform | Normal | LogNormal | Choice, TaggedUnion()]
 
 
 class SampleSection(Section):
-    """`[sample]`: a number of draws from distributions of keys, reproducible by their seed.
+    """`[sample]`: `count` samples from distributions of keys, reproducible through the seed.
 
-    With the method "latin-hypercube", each of `count` equally likely intervals of every
-    distribution has one value (McKay et al. 1979).
+    With the method "latin-hypercube", each distribution is divided into `count` equally likely
+    intervals, and each interval contains one sample (McKay et al. 1979).
     """
 
     count: Count
@@ -163,7 +160,7 @@ class SampleSection(Section):
             yield ("values",), "must have a distribution of at least one key"
 
     def draw(self) -> list[Settings]:
-        """The settings of all draws."""
+        """The settings of all samples."""
         columns = self._probabilities().T
         drawn = {
             key: distribution.values(column)
@@ -172,7 +169,7 @@ class SampleSection(Section):
         return [{key: values[n] for key, values in drawn.items()} for n in range(self.count)]
 
     def _probabilities(self) -> Floats:
-        """Probabilities of the values, (count, keys), never 0 or 1: both may be infinitely far."""
+        """Probabilities of the values, (count, keys), never 0 or 1: quantiles may be infinite."""
         random, size = np.random.default_rng(self.seed), len(self.values)
         if self.method == "random":
             found = random.random((self.count, size))

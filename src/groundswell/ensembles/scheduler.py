@@ -1,4 +1,4 @@
-"""Submits the runs that a store lacks, and takes their outcomes."""
+"""Submits the runs that a store lacks, and collects their outcomes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from groundswell.ensembles.worker import Outcome
 from groundswell.errors import DiskFull, InputError, Interrupted
 from groundswell.simulation.signals import StopRequest
 
-POLL_SECONDS = 0.5  # between looks at signals
-ELSEWHERE_SECONDS = 1.0  # before another look at a run that another process makes
-ATTEMPTS = 2  # of a run whose worker dies: something else may have killed it
+POLL_SECONDS = 0.5  # between checks for signals
+ELSEWHERE_SECONDS = 1.0  # before another attempt to claim a run of another process
+ATTEMPTS = 2  # of a run whose worker dies; the cause may lie outside the run
 
 Report = Callable[[Outcome], None]
 
 
 @dataclass
 class Schedule:
-    """The runs of one call, until each has an outcome.
+    """Schedules the runs of one call until each has an outcome.
 
     Args:
-        executor: makes the runs.
+        executor: executes the runs.
         report: called with each final outcome.
-        give_up: called with a run whose workers have died, and the message; records its failure.
+        give_up: records the failure of a run whose workers have died; called with its name and the
+            message.
     """
 
     executor: Executor
@@ -39,10 +40,10 @@ class Schedule:
     _crashes: Counter[str] = field(default_factory=Counter, init=False)
 
     def run(self, rows: Sequence[Row], stop: StopRequest) -> None:
-        """Make the runs.
+        """Execute the runs.
 
         Raises:
-            Interrupted: a signal asked for a stop; unfinished runs have been asked to, too.
+            Interrupted: a signal requested a stop; unfinished runs have been stopped, too.
             DiskFull: the disk is full.
             InputError: the device or the store cannot be used.
         """
@@ -71,13 +72,13 @@ class Schedule:
     def _take(self, outcome: Outcome) -> None:
         row = self._running.pop(outcome.name)
         if outcome.state == "elsewhere":
-            self._elsewhere.append(row)  # its process may die, so we look again at the end
+            self._elsewhere.append(row)  # try it again at the end, as the other process may die
         elif outcome.state == "crashed":
             self._crashed(row, outcome)
         elif outcome.state in ("disk full", "unusable"):
             self._drain()
             raise _error_of(outcome)
-        elif outcome.state == "stopped":  # by a signal that only its worker got
+        elif outcome.state == "stopped":  # by a signal to its worker alone
             self._waiting.append(row)
         else:
             self.report(outcome)
@@ -91,7 +92,7 @@ class Schedule:
         self.report(outcome)
 
     def _drain(self) -> None:
-        """Ask unfinished runs to stop, and wait for them; those that end in time are reported."""
+        """Ask unfinished runs to stop, and wait; report those that complete or fail meanwhile."""
         self.executor.cancel()
         while self._running:
             for outcome in self.executor.poll(POLL_SECONDS):

@@ -19,10 +19,10 @@ _SCRIPT = """\
 
 groundswell ensemble work {plan} --worker "$SLURM_ARRAY_TASK_ID" --workers {tasks} &
 worker=$!
-trap 'kill -TERM $worker' TERM          # it writes what is complete, and checkpoints
+trap 'kill -TERM $worker' TERM          # the worker writes completed runs and checkpoints
 wait $worker; code=$?
-if [ $code -eq 143 ]; then wait $worker; code=$?; fi    # 143: the signal ended the first wait
-if [ $code -eq 130 ]; then              # stopped in time: continue in another job
+if [ $code -eq 143 ]; then wait $worker; code=$?; fi    # 143: a signal interrupted only the wait
+if [ $code -eq 130 ]; then              # stopped by the signal: requeue the task to continue
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
 fi
 exit $code

@@ -25,8 +25,8 @@ def open(store: str | Path, result: str | None = None) -> xarray.Dataset:
 
     Args:
         store: path of the store.
-        result: the dataset of each run to stack, such as "seismograms"; by default the only one, or
-            all whose variables and dimensions do not collide.
+        result: the dataset of each run to stack, such as "seismograms"; by default all, if their
+            names and coordinates do not conflict.
 
     Raises:
         InputError: there is no store, no complete run, or no such result.
@@ -36,7 +36,9 @@ def open(store: str | Path, result: str | None = None) -> xarray.Dataset:
     runs = {name: opened.attributes(name) or {} for name in opened.names()}
     runs = {name: about for name, about in runs.items() if about.get("status") == COMPLETE}
     if not runs:
-        raise InputError(f"{opened.path} has no complete run yet; `groundswell ensemble run` one")
+        raise InputError(
+            f"{opened.path} has no complete run yet; start one with `groundswell ensemble run`"
+        )
     chosen = _chosen(opened, [*runs], result)
     stacked = [_stack(opened, [*runs], path) for path in chosen]
     found = _merged(dict(zip(chosen, stacked, strict=True)))
@@ -105,7 +107,7 @@ def _agree(one: xarray.Dataset, other: xarray.Dataset, name: Any) -> bool:
 
 
 def _merged(datasets: Mapping[str, xarray.Dataset]) -> xarray.Dataset:
-    """Datasets as one; those of several results whose coordinates differ must be read alone."""
+    """Merge datasets; results with conflicting names or coordinates must be read separately."""
     import xarray
 
     if len(datasets) == 1:

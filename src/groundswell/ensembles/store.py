@@ -4,12 +4,12 @@
       zarr.json                  attributes: the plan's title and the version of this format
       shot-1/                    a run; attributes: status, settings, digest of the case, summary
         seismograms/ ...         one group for each dataset
-      log/shot-1/                when, where and how fast: the only thing that differs between two
+      log/shot-1/                date, host and times of the run: the only difference between two
                                  ensembles of the same plan
     .survey.zarr.work/           claims, unfinished runs, and groups that are being written
 
-A group is written in the work folder, flushed to the disk and renamed, so that it is in the store
-as a whole or not at all. The state of a run is what its group says; there is no other record.
+A group is written in the work folder, flushed to the disk and renamed, so that the store never
+contains an incomplete group. The groups are the only record of the state of runs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Store:
         """Create an empty store unless it exists; several processes may do so at once.
 
         Raises:
-            InputError: the folder is something else, or there is no permission to create it.
+            InputError: the folder is not a store, or there is no permission to create it.
             DiskFull: the disk is full.
         """
         if not self.exists:
@@ -85,18 +85,18 @@ class Store:
         about = _attributes(self.path)
         if about is None or about.get("format") != FORMAT:
             raise InputError(
-                f"{self.path} is no store of an ensemble; give one that `groundswell ensemble run` "
-                "has written"
+                f"{self.path} is not the store of an ensemble; give one that `groundswell ensemble "
+                "run` has written"
             )
         if about.get("version") != VERSION:
             raise InputError(
                 f"{self.path} has version {about.get('version')} of the format, but this version "
-                f"of Groundswell reads version {VERSION}; use the version that has written it"
+                f"of Groundswell reads version {VERSION}; use the version that wrote it"
             )
 
     @contextmanager
     def _part(self, name: str) -> Iterator[Path]:
-        """A new folder for a group that is being written; what is left of it is removed."""
+        """A temporary folder for a group that is being written; removed in the end."""
         from tempfile import mkdtemp
 
         parts = self.work / "parts"
@@ -116,7 +116,7 @@ class Store:
 
     @contextmanager
     def claimed(self, name: str) -> Iterator[None]:
-        """Claim a run within the block, so that no other process makes it at the same time.
+        """Claim a run within the block, so that no other process executes it at the same time.
 
         Raises:
             FolderLocked: another process has claimed it.
@@ -144,7 +144,7 @@ class Store:
         return _attributes(self.path / name)
 
     def log(self, name: str) -> Attributes:
-        """When and where a run was made, and how long it took."""
+        """When and where a run was executed, and how long it took."""
         return _attributes(self.path / LOG / name) or {}
 
     def write(
@@ -157,7 +157,7 @@ class Store:
         """Write the group of a run, and its entry in the log.
 
         Raises:
-            DiskFull: the disk is full; there is no group then.
+            DiskFull: the disk is full; the group has not been written.
         """
         with disk_errors(self.path / name), self._part(name) as part:
             write_group(part, attributes)
@@ -190,14 +190,14 @@ def write_group(folder: Path, attributes: Mapping[str, object]) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Flush all files and folders below a folder to the disk, several at once: most of it waits."""
+    """Flush all files and folders below a folder to the disk, several at once as each one waits."""
     with ThreadPoolExecutor(SYNCS_AT_ONCE) as pool:
         for done in [pool.submit(sync, path) for path in [folder, *folder.rglob("*")]]:
             done.result()
 
 
 def _publish(part: Path, target: Path) -> None:
-    """Give a folder its final name; a folder that another process has put there stays."""
+    """Give a folder its final name, unless another process has already created that folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         part.rename(target)

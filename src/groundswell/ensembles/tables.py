@@ -15,9 +15,9 @@ FIRST = ("name", "status", "seconds", "message")
 
 
 def write_runs(store: Store, path: Path) -> Path:
-    """Write a table (CSV) of all runs; settings have the paths of their keys as columns.
+    """Write a table (CSV) of all runs; the paths of settings are names of columns.
 
-    Numbers of the summary are in columns that begin with "summary.".
+    The names of columns with numbers from the summary begin with "summary.".
 
     Raises:
         InputError: the table cannot be written.

@@ -1,4 +1,4 @@
-"""A worker makes one run after the other in one process, and keeps what they share."""
+"""A worker executes runs one after the other in one process, and keeps what they share."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ State = Literal["complete", "failed", "elsewhere", "stopped", "disk full", "unus
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run that an executor was given.
+    """The outcome of a run that was submitted to an executor.
 
     Args:
         name: name of the run.
         state: "complete" and "failed" runs are in the store. "elsewhere" means that another process
-            makes the run, "stopped" that a signal has ended it, and "crashed" that the worker has
-            died. "disk full" and "unusable", of the store or the device, concern all runs.
-        message: of an error.
+            executes the run, "stopped" that a signal has ended it, and "crashed" that the worker
+            has died. "disk full" and "unusable" (the store or the device) affect all runs.
+        message: error message.
         seconds: wall time.
-        is_healthy: whether the process can make further runs.
+        is_healthy: whether the process can execute further runs.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What all runs of an ensemble share, for its workers.
+    """The data that all runs of an ensemble share.
 
     Args:
         base: the base case.
@@ -91,11 +91,11 @@ class Assignment:
 
 @dataclass
 class Worker:
-    """Makes runs of an ensemble; on several ranks, all of them call it together.
+    """Executes runs of an ensemble; on several ranks, all of them call it together.
 
     Args:
-        turn: a file whose lock gives the device to one process at a time, for its time steps. The
-            others meanwhile set up their runs and write results.
+        turn: a file whose lock gives the device to one process at a time, for its time steps.
+            Meanwhile, the others set up their runs and write results.
     """
 
     assignment: Assignment
@@ -112,9 +112,9 @@ class Worker:
         self._store, self._job = Store(self.assignment.store), get_communicator()
 
     def warm_up(self) -> None:
-        """Import what runs need and open the device, before there is a run to make.
+        """Import the modules that runs need and open the device, before the first run.
 
-        The first run reports what is missing.
+        If something is missing, the first run reports it.
         """
         base = self.assignment.base
         backend = base.backend or base.document.get("run", {}).get("backend", "cpu")
@@ -127,7 +127,7 @@ class Worker:
                 self._session.backend(backend, lambda: open_device(backend, self._job))
 
     def run(self, row: Row) -> Outcome:
-        """Make a run and write it to the store."""
+        """Execute a run and write its results to the store."""
         begun = time.perf_counter()
         try:
             with self._claim(row.name):
@@ -146,7 +146,8 @@ class Worker:
     def _collect(self) -> None:
         """Free the memory of the solver before the next run allocates its own.
 
-        What the first run leaves are modules and what runs share, at which we need not look again.
+        After the first run, the remaining objects are modules and shared data. They are frozen, so
+        that later collections skip them.
         """
         gc.collect()
         if not self._is_used:
@@ -172,7 +173,7 @@ class Worker:
         try:
             case = self._job.collective_try(lambda: self.assignment.base.case(row.settings))
             digest = case_digest(case)
-        except InputError as error:  # a file has gone since the plan was checked
+        except InputError as error:  # a file has disappeared since the plan was checked
             return Outcome(row.name, "failed", str(error))
         record = _Record(row, case, digest, started, begun)
         scratch = self._store.scratch(row.name, digest)
@@ -201,7 +202,7 @@ class Worker:
             self._store.write(record.row.name, attributes, record.log(log), datasets)
 
     def _failed(self, record: _Record, scratch: Path, error: GroundswellError) -> Outcome:
-        """Write why a run failed."""
+        """Write the message of a failed run."""
         message = str(error).replace(str(scratch), record.row.name)
         attributes = record.attributes(FAILED, message=message)
 
@@ -213,7 +214,7 @@ class Worker:
             self._job.collective_try(write)
         finally:
             self._remove(scratch)
-        # An unstable run is over, but other errors may come from a device that has failed.
+        # The process is usable after an unstable run; other errors may be due to a failed device.
         is_healthy = isinstance(error, Unstable) or not isinstance(error, RunFailed)
         return record.outcome("failed", message, is_healthy=is_healthy)
 
@@ -227,7 +228,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class _Record:
-    """A run that has begun, and what the store says of it."""
+    """A run that has started, and its entries in the store."""
 
     row: Row
     case: Case
@@ -246,13 +247,13 @@ class _Record:
         return {"started": self.started, "seconds": seconds, **here, "run": dict(more)}
 
     def outcome(self, state: State, message: object = "", *, is_healthy: bool = True) -> Outcome:
-        """What came of it."""
+        """The outcome of the run."""
         seconds = time.perf_counter() - self.begun
         return Outcome(self.row.name, state, str(message), seconds, is_healthy)
 
 
 def run_attributes(status: str, settings: Settings, case: Case, digest: str) -> dict[str, object]:
-    """Attributes of the group of a run: what it is, without what came of it."""
+    """Attributes of the group of a run, without its summary or error message."""
     content = json.loads(case.canonical(without=("run",)))
     return {"status": status, "digest": digest, "settings": dict(settings), "case": content}
 

@@ -1,8 +1,9 @@
-"""The program of a worker: makes the runs that it reads from standard input.
+"""The program of a worker: executes the runs that it reads from standard input.
 
-Each line is a pickled object in base64: first the arguments of `Worker`, then rows. The outcomes
-are lines of standard output. On several ranks, rank 0 reads and writes. The program ends at END or
-with its input, as happens if its parent is killed; mpiexec does not pass on the end of the input.
+Each line is a pickled object in base64: first the arguments of `Worker`, then rows. Outcomes are
+written as lines to standard output. On several ranks, rank 0 reads and writes. The program ends
+when it reads END, or at the end of its input, for example if its parent is killed; END is needed
+because mpiexec does not forward the end of the input.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def decode(line: bytes) -> Any:
 
 
 def main() -> None:
-    """Make runs until the input ends or a signal asks for a stop."""
+    """Execute runs until the input ends or a signal requests a stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which decides
     replies = _own_output()
     job = get_communicator()
@@ -53,7 +54,7 @@ def main() -> None:
 
 
 def _own_output() -> IO[bytes]:
-    """Standard output for outcomes alone: whatever else is printed goes to standard error."""
+    """A stream to standard output for outcomes only; other output goes to standard error."""
     found = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return found

@@ -1,8 +1,8 @@
-"""Parts of set-ups that later runs of the same process use again.
+"""Parts of set-ups that later runs of the same process reuse.
 
-A solver wraps the making of a costly part, such as a medium on its grid, in `kept`. A single run
-makes it as usual. Runs that follow each other in one process, as those of an ensemble, find it if
-the part depends on the same sections of their cases.
+A solver builds an expensive part, such as the medium on the grid, through `kept`. A single run
+builds it as usual. In consecutive runs of one process, as in an ensemble, a later run reuses the
+part if the sections of the case on which it depends are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST = 2  # parts of each kind: enough for runs that alternate between two grids
 
 
 class KeptParts:
-    """The latest parts of each kind, by what decides them.
+    """The latest parts of each kind, by key.
 
     All ranks of a run make the same requests in the same order, so that they keep the same parts.
 
@@ -32,10 +32,10 @@ class KeptParts:
         self._parts: dict[str, OrderedDict[Hashable, Any]] = {}
 
     def get(self, kind: str, key: Hashable, make: Callable[[], Part]) -> Part:
-        """The part of this kind and key; `make` makes it if it is not kept."""
+        """The part of this kind and key; `make` builds it if it is not kept."""
         parts = self._parts.setdefault(kind, OrderedDict())
         if key not in parts:
-            while len(parts) >= self._most:  # first, so that its memory is free
+            while len(parts) >= self._most:  # before `make`, so that their memory is free
                 parts.popitem(last=False)
             parts[key] = make()
         parts.move_to_end(key)
@@ -60,15 +60,15 @@ _used: ContextVar[KeptParts | None] = ContextVar("kept_parts", default=None)
 
 
 def kept(kind: str, key: Callable[[], Hashable], make: Callable[[], Part]) -> Part:
-    """The part that an earlier run of this process has made of the same key, or a new one.
+    """The part that an earlier run of this process has built for the same key, or a new one.
 
-    Nobody may change a part that was made here.
+    Callers must not modify a part.
 
     Args:
-        kind: what it is; the latest few parts of each kind are kept.
-        key: returns everything that decides the part, such as `Case.digest_with_files`; not called
-            in a single run, since a digest of large arrays takes time.
-        make: makes the part.
+        kind: name of the kind of part; the latest few parts of each kind are kept.
+        key: returns everything on which the part depends, such as `Case.digest_with_files`; not
+            called in a single run, since a digest of large arrays takes time.
+        make: builds the part.
     """
     parts = _used.get()
     return make() if parts is None else parts.get(kind, key(), make)

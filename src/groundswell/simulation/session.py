@@ -1,4 +1,4 @@
-"""What runs that follow each other in one process share: the open device and parts of set-ups."""
+"""Data that consecutive runs in one process share: the open device and parts of set-ups."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from groundswell.simulation.kept_parts import KeptParts
 
 @dataclass
 class RunSession:
-    """Devices that stay open, with their bandwidths, and parts of set-ups that are made once.
+    """Devices that stay open, with their bandwidths, and parts of set-ups that are reused.
 
-    Kernels that are compiled and loaded, and the memory that a backend has allocated, stay with it.
+    An open backend keeps its compiled kernels and allocated memory.
 
     Args:
-        turn: context of the time steps of a run, such as a lock of the device, which other
-            processes use as well.
+        turn: context of the time steps of a run, such as a lock on a device that other processes
+            use, too.
     """
 
     turn: Callable[[], AbstractContextManager[object]] = nullcontext

@@ -96,8 +96,8 @@ def test_combined_rows_have_names_of_their_own(lengths: list[int]) -> None:
         ("colums = { a = [1] }", 'colums: is not a key here .did you mean "columns"'),
         ("columns = { a = [1, 2], b = [1] }", "equal lengths, but have: a 2, b 1"),
         ("columns = { a = [1] }\nproduct = { a = [1] }", "a is set by two of table, columns"),
-        ('columns = { name = ["x y"] }', "x y: is no name of a run"),
-        ('columns = { name = ["a", "a"] }', "a: is the name of another row, too"),
+        ('columns = { name = ["x y"] }', "x y: is not a valid name of a run"),
+        ('columns = { name = ["a", "a"] }', "a: is also the name of another row"),
         ('columns = { name = ["log"] }', "log: is the name of another entry"),
         ('table = "no.csv"', "table .*does not exist"),
         ("columns = [", "plan.toml is not TOML"),
@@ -162,7 +162,7 @@ def test_all_wrong_rows_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_a_base_case_of_another_program(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"input\.h5 is no case in TOML, whose keys rows can set"):
+    with pytest.raises(InputError, match=r"input\.h5 is not a TOML case, so rows cannot"):
         BaseCase.of(Plan.of(tmp_path / "input.h5", [{"a": 1}], tmp_path / "a.zarr"))
 
 
@@ -191,5 +191,5 @@ def test_an_unknown_result_is_refused_before_the_run(tmp_path: Path) -> None:
 def test_a_plan_built_in_python() -> None:
     plan = Plan.of("case.toml", [{"a": 1}, {"a": 2}], "store.zarr")
     assert plan.rows == [Row("run-0001", {"a": 1}), Row("run-0002", {"a": 2})]
-    with pytest.raises(CaseError, match="x/y: is no name"):
+    with pytest.raises(CaseError, match="x/y: is not a valid name"):
         Plan.of("case.toml", [{"name": "x/y"}], "store.zarr")

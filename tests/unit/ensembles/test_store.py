@@ -134,9 +134,9 @@ def test_a_folder_that_is_no_store(tmp_path: Path, content: str) -> None:
     path = tmp_path / "a.zarr"
     path.mkdir()
     (path / "zarr.json").write_text(content)
-    with pytest.raises(InputError, match=r"is no store|damaged"):
+    with pytest.raises(InputError, match=r"is not the store|damaged"):
         ensembles.status(path)
-    with pytest.raises(InputError, match=r"is no store|damaged"):
+    with pytest.raises(InputError, match=r"is not the store|damaged"):
         ensembles.status(tmp_path / "none.zarr")
 
 
@@ -218,7 +218,7 @@ def test_a_failed_run_stays_until_it_is_retried(
     options: Any = {"executor": HereExecutor, "report": lambda outcome: made.append(outcome.name)}
     ensembles.run(plan, resume=True, **options)
     assert made == []
-    with pytest.raises(InputError, match="run-0001 has not failed; failed are run-0002"):
+    with pytest.raises(InputError, match="run-0001 has not failed; the failed runs are run-0002"):
         ensembles.retry(plan, ["run-0001"], **options)
     ensembles.retry(plan, **options)
     assert made == ["run-0002"]

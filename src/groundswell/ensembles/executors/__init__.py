@@ -1,4 +1,4 @@
-"""Executors make the runs of an ensemble: local processes, or those of a batch system."""
+"""Executors carry out the runs of an ensemble, by local processes or those of a batch system."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundswell.ensembles.worker import Outcome
 
 
 class Executor(Protocol):
-    """Makes runs. As a context manager, it ends its workers after the block."""
+    """Executes runs. As a context manager, it ends its workers after the block."""
 
     @property
     def free(self) -> int:
@@ -23,17 +23,17 @@ class Executor(Protocol):
         ...
 
     def poll(self, seconds: float) -> Sequence[Outcome]:
-        """What came of runs that have ended since the last call; waits if there are none yet.
+        """Outcomes of runs that have ended since the last call; waits if there are none yet.
 
         Every submitted run has exactly one outcome.
 
         Args:
-            seconds: the longest wait.
+            seconds: maximum time to wait.
         """
         ...
 
     def cancel(self) -> None:
-        """Ask all runs to stop: those that can, write a checkpoint. Their outcomes follow."""
+        """Ask all runs to stop, with a checkpoint if possible; `poll` returns their outcomes."""
         ...
 
     def __enter__(self) -> Self: ...

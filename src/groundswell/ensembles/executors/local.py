@@ -1,4 +1,4 @@
-"""Workers as processes of this machine, each with a GPU or a share of the cores."""
+"""Workers as processes on this machine, each with a GPU or some of the cores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Place:
 
     Args:
         environment: variables of its processes, such as the GPU that it sees.
-        turn: the file with whose lock workers of one GPU take turns; None without others.
+        turn: the file whose lock workers of one GPU take in turn; None if there is only one.
         ranks: number of processes.
         launcher: command that starts them; by default mpiexec if there are several.
     """
@@ -74,7 +74,7 @@ class _Process:
 
     @classmethod
     def start(cls, place: Place, assignment: Assignment) -> _Process:
-        """Start it, and tell it what all runs share."""
+        """Start the process, and send it the data that all runs share."""
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
         process = subprocess.Popen(
             place.command(),
@@ -110,7 +110,7 @@ class _Process:
         return f"the worker ended with {how}" + (f": {lines[-1][:200]}" if lines else "")
 
     def end(self) -> None:
-        """End it after its present run, or else at once."""
+        """End the process after its current run, or at once if it has none."""
         self.send(END)
         with suppress(OSError):
             self.process.stdin.close()  # type: ignore[union-attr]
@@ -124,7 +124,7 @@ class _Process:
 
 
 class LocalWorkers:
-    """An `Executor` of processes on this machine, which keep what their runs share.
+    """An `Executor` with processes on this machine, which keep what their runs share.
 
     Args:
         places: where the workers run, one for each.
@@ -175,7 +175,7 @@ class LocalWorkers:
         return outcome
 
     def cancel(self) -> None:
-        """Ask all runs to stop. MPI launchers pass on SIGUSR1, but no SIGTERM."""
+        """Ask all runs to stop. MPI launchers forward SIGUSR1, but not SIGTERM."""
         for worker in self._working():
             worker.is_canceled = True
             worker.process.send_signal(signal.SIGUSR1)

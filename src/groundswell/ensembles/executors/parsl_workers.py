@@ -1,7 +1,7 @@
-"""Workers of Parsl (Babuji et al. 2019), which starts them through the batch systems it knows.
+"""Workers that Parsl (Babuji et al. 2019) starts through batch systems.
 
-It needs the extra `parsl`. Parsl pins workers to GPUs (`available_accelerators`) and asks for
-allocations; the store alone says which runs are complete.
+This module needs the extra `parsl`. Parsl pins workers to GPUs (`available_accelerators`) and
+requests allocations; the store is the only record of complete runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from groundswell.ensembles.store import Store
 from groundswell.ensembles.worker import Assignment, Outcome, Worker
 from groundswell.errors import InputError, install, reason_of
 
-SUBMITTED = 1000  # runs that Parsl knows of at a time
+SUBMITTED = 1000  # maximum number of runs submitted to Parsl at a time
 
 _kept = threading.local()  # the worker of each thread of this process, with its assignment
 
@@ -29,7 +29,7 @@ def on_parsl(config: Any) -> Callable[[Plan, int], ParslWorkers]:
     """The argument `executor` of `ensembles.run`: workers of a Parsl configuration.
 
     Args:
-        config: a `parsl.Config`. Each of its workers makes one run at a time, on one rank.
+        config: a `parsl.Config`. Each of its workers executes one run at a time, on one rank.
     """
     return lambda plan, runs: ParslWorkers(Assignment.of(plan), config, min(runs, SUBMITTED))
 
@@ -39,7 +39,7 @@ class ParslWorkers:
 
     Args:
         config: a `parsl.Config`.
-        most: number of runs submitted at a time.
+        most: maximum number of runs submitted at a time.
 
     Raises:
         InputError: Parsl is not installed.
@@ -70,7 +70,7 @@ class ParslWorkers:
         return [_outcome(self._names.pop(future), future) for future in done]
 
     def cancel(self) -> None:
-        """Have tasks that have not begun end at once; Parsl lets those that have begun go on."""
+        """Make tasks that have not started end at once; tasks that have started continue."""
         self._stop.parent.mkdir(parents=True, exist_ok=True)
         self._stop.touch()
 
@@ -94,7 +94,7 @@ class ParslWorkers:
 
 
 def make_run(assignment: Assignment, row: Row, stop: str) -> Outcome:
-    """Make a run with the worker of this thread: the task of Parsl."""
+    """Execute a run with the worker of this thread, as a task of Parsl."""
     if Path(stop).exists():
         return Outcome(row.name, "stopped", "stopped before it began")
     if getattr(_kept, "assignment", None) != assignment:

@@ -1,4 +1,4 @@
-"""Where the workers of an ensemble run: GPUs, or shares of the cores."""
+"""Places where the workers of an ensemble run: GPUs, or some of the cores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundswell.simulation.preparation import cost_of, prepare
 # take several times as long as the steps of a small run.
 WORKERS_PER_GPU = 8
 CONTEXT_BYTES = 6e8  # of a process on a GPU
-SPARE = 1.5  # memory of a worker over that of a run: it keeps media of the run before
+SPARE = 1.5  # memory of a worker over that of a run: a worker keeps the media of earlier runs
 # Open MPI would bind the ranks of all workers to the same cores.
 UNBOUND = {
     "PRTE_MCA_hwloc_default_binding_policy": "none",
@@ -30,16 +30,16 @@ THREADS, VISIBLE = "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"
 
 
 def places_for(plan: Plan, case: Case, workers: int | None, runs: int) -> list[Place]:
-    """A place for each worker; no more than there are runs.
+    """A place for each worker; there are no more workers than runs.
 
     Args:
         case: a case of the plan, for the backend and the memory of runs.
-        workers: their number; by default one per core, or up to eight for each GPU, as far as the
-            memory allows.
+        workers: number of workers; by default one per core, or up to eight for each GPU, as cores
+            and memory allow.
         runs: number of runs.
 
     Raises:
-        InputError: the number is not positive, or there is no GPU.
+        InputError: `workers` is not positive, or there is no GPU.
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers = {workers}: give 1 or more")
@@ -52,14 +52,14 @@ def places_for(plan: Plan, case: Case, workers: int | None, runs: int) -> list[P
 
 
 def _fitting_cores(plan: Plan, case: Case) -> int:
-    """Number of workers that the cores and the memory have room for."""
+    """Number of workers for which the cores and the memory suffice."""
     wanted = _threads()
     by_cores = available_cores() // (plan.ranks_per_run * (int(wanted) if wanted else 1))
     return max(1, min(by_cores, int(host_memory()[0] // (SPARE * _memory_of(case)))))
 
 
 def _fitting_gpus(case: Case) -> int:
-    """Number of workers that all GPUs together have room for."""
+    """Number of workers for which all GPUs together suffice."""
     buses, each = _visible_buses(), SPARE * _memory_of(case) + CONTEXT_BYTES
     by_cores = max(1, available_cores() // len(buses))
     try:
@@ -76,7 +76,7 @@ def _memory_of(case: Case) -> int:
 
 
 def _threads() -> str:
-    """The number of threads of each process that the user wants; empty for the default."""
+    """The number of threads of each process that the user has set; empty for the default."""
     wanted = os.environ.get(THREADS, "")
     return wanted if wanted.isdigit() and int(wanted) else ""
 

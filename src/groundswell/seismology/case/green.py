@@ -1,4 +1,4 @@
-"""`[output.strain_green_tensor]`: the strain that a point force at a station causes at points."""
+"""`[output.strain_green_tensor]`: the strain at points due to a point force at a station."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundswell.seismology.case.sources import SrfRupture, station_code
 
 
 class StrainGreenTensorOutput(Section):
-    """Strain at points from a force at a station, from which `groundswell synthesize` computes.
+    """Strain at points due to a force at a station, for `groundswell synthesize`.
 
     The points are `positions` (x, y, depth), those of a `file` (a table, or the `rupture.nc` of a
     run), or the subfaults of a `rupture`. Instead of the tensor, `components = "shear"` records the
@@ -32,7 +32,7 @@ class StrainGreenTensorOutput(Section):
     interval: Interval | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Not exactly one list of points, or planes of mere positions."""
+        """Not exactly one list of points, or shear strains at positions without fault planes."""
         yield from exactly_one(self, "positions", "file", "rupture")
         if self.positions and self.components == "shear":
             yield (

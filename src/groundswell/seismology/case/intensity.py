@@ -36,7 +36,7 @@ class IntensityOutput(Section):
     interval: Annotated[Time, Positive] | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Repeated names and periods, and an interval at which oscillators have no oscillations."""
+        """Repeated names and periods, and an interval too long for the shortest period."""
         for key in ("measures", "periods", "maps"):
             yield from repeated(key, getattr(self, key))
         if self.interval is not None and self.interval > min(self.periods) / FEWEST:

@@ -1,4 +1,4 @@
-"""Where an earthquake begins that a fault starts by itself."""
+"""The hypocentre of a spontaneous rupture."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _joined(traces: Sequence[Any], path: Path) -> xarray.DataArray:
 
 
 def _problems(stations: dict[tuple[str, str], dict[str, Any]]) -> Iterator[str]:
-    """Yield why traces are no array."""
+    """Yield reasons why traces do not form an array."""
     for pair, own in stations.items():
         if missing := [c for c in COMPONENTS if c not in own]:
             yield f"station {'.'.join(filter(None, pair))} has no component {missing[0]}"

@@ -1,4 +1,4 @@
-"""Strain Green tensors: the strain that a force at a station causes, and seismograms from it.
+"""Strain Green tensors: the strain due to a force at a station, and seismograms from it.
 
 By reciprocity, the displacement at a station along an axis due to a moment at a point is the
 contraction of the moment with the strain that a force at the station along this axis causes there

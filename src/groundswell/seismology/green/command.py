@@ -1,4 +1,4 @@
-"""What `groundswell synthesize` does: from stores and a rupture to files of seismograms."""
+"""`groundswell synthesize`: reads tensors and a rupture, and writes files of seismograms."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rupture:
-    """The files of a rupture, and how they are read.
+    """The files of a rupture, with options for reading them.
 
     Args:
         file: SRF, `rupture.nc` or a table of subfaults.
         table: of variations; None for the rupture itself.
-        slip_rate: shape of slip rates that tables give by a rise time.
+        slip_rate: shape of the slip rate for tables, which contain only rise times.
         tolerance: largest distance of a subfault from a point of the tensors, m.
     """
 
@@ -119,7 +119,7 @@ def pack(paths: Sequence[str | Path], folder: str | Path, *, half: bool = False)
     """Write a store for each station of runs to a folder, named network.station.h5.
 
     Args:
-        half: whether to store 16 bits a value.
+        half: whether to store 16 bits per value.
 
     Raises:
         InputError: the runs do not belong together, or a store exists already.

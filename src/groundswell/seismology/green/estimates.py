@@ -1,4 +1,4 @@
-"""What a run records of a strain Green tensor, for `check`, and reasons to expect poor results."""
+"""Size of the strain Green tensor that a run records, for `check`, and warnings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def green_quantities(survey: GreenSurvey, interval: float, group: str) -> Iterat
 
 
 def green_warnings(survey: GreenSurvey, interval: float) -> Iterator[str]:
-    """A force with energy at frequencies that the samples do not resolve."""
+    """Warn if a force has energy at frequencies that the samples do not resolve."""
     source, highest = survey.force.source, 0.5 / interval
     lost = 1 - radiated_energy_below(highest, source.samples, source.step)
     if lost > LOST:

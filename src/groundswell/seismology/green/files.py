@@ -31,8 +31,8 @@ class GreenTimes:
     Args:
         dt: time step of the run, s.
         every: steps between samples.
-        start: time of the first sample, s: half a step after the first step, since strain is known
-            between the times of velocities.
+        start: time of the first sample, s: half a step after the first step, because strain is
+            defined between the times of velocity.
     """
 
     dt: float

@@ -53,7 +53,7 @@ def require_same_times(times: Sequence[np.ndarray], tensors: Sequence[xarray.Dat
     """Raise an error if stations have samples at different times.
 
     Raises:
-        InputError: they have; names the stations.
+        InputError: the times differ; the message names the stations.
     """
     for of, tensor in zip(times[1:], tensors[1:], strict=True):
         if of.shape != times[0].shape or not np.allclose(of, times[0], rtol=0, atol=1e-9):

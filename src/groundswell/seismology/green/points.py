@@ -30,7 +30,7 @@ SMALLEST_IMPULSE = 1e-3  # of a force, over the integral of its magnitude
 
 @dataclass(frozen=True, eq=False)
 class StrainPoints:
-    """Points, and the tensors with which the strain there is contracted.
+    """Points, and the tensors with which the strain at these points is contracted.
 
     Args:
         positions: (x, y, depth), m, (points, 3).
@@ -39,7 +39,7 @@ class StrainPoints:
             unit tensor xy = yx with the strain is 2 exy.
         lam, mu: Lame parameters of the medium, Pa, (points,).
         frame: maps longitudes and latitudes to x and y; None if it is unknown.
-        shift: what is added to the depths of a rupture file, m.
+        shift: added to the depths of a rupture file, m.
     """
 
     positions: Floats
@@ -86,7 +86,7 @@ class PointForce:
 
 @dataclass(frozen=True, eq=False)
 class GreenSurvey:
-    """What a run with a force records: the force and the points."""
+    """The force and the points of a run that records strain."""
 
     force: PointForce
     points: StrainPoints
@@ -228,7 +228,7 @@ def require_in_box(positions: Floats, extent: tuple[float, float, float]) -> Non
 
 
 def _named(positions: Floats, wrong: Mask) -> str:
-    """The number of wrong points and the place of the first, as the subject of a sentence."""
+    """The number of invalid points and the position of the first, as the subject of a sentence."""
     count, first = int(np.sum(wrong)), int(np.argmax(wrong))
     x, y, depth = positions[first]
     place = f"point {first + 1} at x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"

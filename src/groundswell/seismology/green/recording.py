@@ -1,9 +1,9 @@
 """Recording of strain on one rank: weighted sums of strains at grid values, through a ring buffer.
 
-The strain at a point is the sum of the strains at the grid values around it, with the weights with
-which a source at the point would be injected there. The values may belong to several ranks. A rank
-records the sums of which it has all values. Of the others it records the values themselves, and
-rank 0 adds them in the same order, so that the number of ranks changes no bit.
+The strain at a point is a weighted sum of the strains at the grid values around it. The weights are
+those with which a source at the point would be injected. The values may belong to several ranks. A
+rank records the sums of which it has all values. Of other sums, it records the individual values,
+which rank 0 adds in the same order, so that results are bit-identical on any number of ranks.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class WeightedRows:
         return WeightedRows(starts, self.index[terms], self.weights[terms])
 
     def all_in(self, own: Mask) -> Mask:
-        """Which rows have terms of chosen values only, (rows,).
+        """Whether all terms of each row are among the chosen values, (rows,).
 
         Args:
             own: which values are chosen.
@@ -150,7 +150,7 @@ class StrainSeries:
         return block
 
     def _completed(self, block: HostArray) -> HostArray:
-        """All rows of samples, (samples, rows): those that no rank had whole are added up."""
+        """All rows of samples, (samples, rows); adds up the rows that no rank has completely."""
         found = np.ascontiguousarray(block[:, : len(self._rows)])
         for row, terms in self._split:
             total = np.zeros(len(block))

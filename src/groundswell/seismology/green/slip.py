@@ -97,7 +97,7 @@ class PointFinder:
 
     @property
     def context(self) -> SourceContext:
-        """What point sources depend on; they are sampled at the time steps of the runs."""
+        """Data on which point sources depend; they are sampled at the time steps of the runs."""
         nowhere = self.value("mu")
         step = float(self.tensor.attrs["time_step"])
         moduli = {"rigidity": nowhere, "lame": self.value("lam"), "density": nowhere}
@@ -144,7 +144,7 @@ def _deeper(position: tuple[float, float, float], shift: float) -> tuple[float, 
 
 
 def _of_history(path: Path, finder: PointFinder) -> list[PointSource]:
-    """Slip rates of a dynamic rupture, constant between its samples' times on average."""
+    """Slip rates of a dynamic rupture: means over the intervals between its samples."""
     history = read_history(path)
     times = history["time"].values
     if len(times) < 2:

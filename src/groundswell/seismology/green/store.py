@@ -30,7 +30,7 @@ def write_store(tensor: xarray.Dataset, path: str | Path, *, half: bool = False)
     """Write the tensor of a station to a NetCDF-4 file, with whole series in each chunk.
 
     Args:
-        half: whether to store 16 bits a value, see HALF_ERROR.
+        half: whether to store 16 bits per value, see HALF_ERROR.
 
     Raises:
         InputError: there is no permission to write.

@@ -46,7 +46,7 @@ def synthesis_source(shape: str, dtype: str) -> Source:
 
 @dataclass(frozen=True, eq=False)
 class Variations:
-    """Variations of a rupture: what changes of its rows.
+    """Variations of a rupture: changes of the onset, slip and rise time of its rows.
 
     Args:
         onset: of the slip of each row, s, (variations, rows).
@@ -81,7 +81,7 @@ class _Times:
     Args:
         interval: between samples, s.
         samples: their number.
-        length: number of values of a transform, so that nothing returns from its end.
+        length: number of values of a transform, large enough to avoid wrap-around.
         zero: time at which the spectra of sources have phase 0, s.
     """
 

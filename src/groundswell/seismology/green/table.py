@@ -21,9 +21,10 @@ def read_variations(path: Path, rows: SlipRows, slip_rate: str = "cosine") -> Va
     """The variations of a rupture, one for each row of a table.
 
     Columns, all optional, in SI units: the hypocentre (hypocentre_x, hypocentre_y and
-    hypocentre_depth, m) with rupture_speed (m/s), at which slip spreads from there; onset (s),
-    which is added to the times of slip; rise_time (s), with which slip rates get the shape
-    `slip_rate`; and slip_scale, a factor. Without them, times and shapes are those of the rupture.
+    hypocentre_depth, m) with rupture_speed (m/s), at which the rupture spreads from the hypocentre;
+    onset (s), which is added to the onset of all subfaults; rise_time (s) of slip rates of the
+    shape `slip_rate`; and slip_scale, a factor of the slip. Times and shapes without a column are
+    those of the rupture.
 
     Raises:
         InputError: the table cannot be read, or has other columns or invalid values.

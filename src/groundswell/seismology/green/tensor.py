@@ -155,7 +155,7 @@ def _require_alike(first: xarray.Dataset, other: xarray.Dataset, station: str) -
 
 
 def _differences(first: xarray.Dataset, other: xarray.Dataset) -> Iterator[str]:
-    """Yield how two runs of a station differ."""
+    """Yield the differences between two runs of a station, as text."""
     for name, different in COMMON.items():
         if not _is_close(first.attrs[name], other.attrs[name]):
             yield different

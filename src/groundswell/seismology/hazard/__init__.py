@@ -1,7 +1,7 @@
-"""Probabilistic seismic hazard from ruptures with rates and their ground motion.
+"""Probabilistic seismic hazard from ruptures with annual rates and their ground motion.
 
-`nrml` and `tables` read ruptures with annual rates, `intensities` the simulated ground motion of
-their variations, and `ground_motion` the predictions of published models. `curves` has the rates of
-exceedance, probabilities and maps, `disaggregation` the ruptures behind them. `command` is
-`groundswell hazard`, whose input file `case` describes.
+`nrml` and `tables` read ruptures with annual rates. `intensities` reads the simulated ground motion
+of their variations, and `ground_motion` predicts it by published models. `curves` computes rates of
+exceedance, probabilities and maps, and `disaggregation` the contributions of ruptures. `command` is
+`groundswell hazard`, and `case` defines its input file.
 """

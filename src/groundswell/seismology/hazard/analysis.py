@@ -39,11 +39,11 @@ class Hazard:
 
     Args:
         case: its description.
-        sites: where.
+        sites: the sites at which hazard is computed.
         branches: the combinations of ruptures and ground motion, whose weights add up to 1.
         curves: see `compute`.
         disaggregations: by site and measure.
-        warnings: what may disappoint.
+        warnings: reasons to expect poor results.
     """
 
     case: HazardCase
@@ -87,13 +87,13 @@ def _require_possible(case: HazardCase, sites: Sites) -> None:
 
 
 def _levels(case: HazardCase, measure: Measure, branches: Sequence[Branch]) -> Floats:
-    """Levels (count,) at even distances of their logarithms."""
+    """Levels (count,), evenly spaced in their logarithms."""
     low, high = case.levels.given(measure) or _span(measure, branches)
     return np.geomspace(low, high, case.levels.count)
 
 
 def _span(measure: Measure, branches: Sequence[Branch]) -> tuple[float, float]:
-    """The range of levels of the motion of all branches, at most some decades."""
+    """The range of levels of the ground motion of all branches, at most some decades."""
     spans = [branch.motion[measure].span for branch in branches]
     high = max(span[1] for span in spans)
     low = max(min(span[0] for span in spans), high / _DECADES)
@@ -190,7 +190,7 @@ def _disaggregations(
     curves: xarray.Dataset,
     section: DisaggregationSection,
 ) -> Disaggregations:
-    """Yield the disaggregations at the chosen sites, where the level is within the curves."""
+    """Yield the disaggregations at the chosen sites whose level lies within the curves."""
     for name in section.sites:
         site = sites.index(name)
         for m, measure in enumerate(case.measures):
@@ -215,12 +215,12 @@ def _remarks(branches: Sequence[Branch]) -> list[str]:
 
 
 def _out_of_range(curves: xarray.Dataset, sites: Sites) -> Iterator[str]:
-    """Yield a warning for each map with sites whose levels are not within the curves."""
+    """Yield a warning for each map in which some sites have levels outside the curves."""
     for measure in curves["measure"].values:
         for years in curves["return_period"].values:
             values = curves["map"].sel(measure=measure, return_period=years).values
             if missing := int(np.isnan(values).sum()):
                 yield (
-                    f"{measure} at {years:g} years is outside the levels at {missing} of "
+                    f"{measure} at {years:g} years is outside the range of levels at {missing} of "
                     f"{len(sites)} sites; set [levels], or choose another return period"
                 )

@@ -30,10 +30,10 @@ class Branch:
 
     Args:
         name: names of the two, joined.
-        weight: share among all branches.
-        ruptures: with their rates.
+        weight: weight among all branches.
+        ruptures: the ruptures with their rates.
         motion: their ground motion at the sites, by measure.
-        remarks: what a ground-motion model has warned of.
+        remarks: warnings of a ground-motion model.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Branch:
 
 
 def open_sites(case: HazardCase) -> Sites:
-    """The sites of an analysis: of a table, of a grid, or of its simulations.
+    """The sites of an analysis: those of a table, of a grid or of its simulations.
 
     Raises:
         InputError: the table cannot be read, or the simulations have no positions.

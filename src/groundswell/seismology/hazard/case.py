@@ -57,8 +57,8 @@ class RupturesSection(Section):
 class SitesSection(Section):
     """`[sites]`: a table of sites, or a grid; by default the sites of the simulations.
 
-    A grid goes from the first to the last number of `longitude` and `latitude`, or of `x` and `y`,
-    with so many `points` along each.
+    A grid has the first and last `longitude` and `latitude`, or `x` and `y`, and the number of
+    `points` along each.
     """
 
     file: DataFile | None = None
@@ -111,7 +111,7 @@ class IntensitiesSection(Section):
         return self.name or self.model or (self.file.stem if self.file else "")
 
     def violations(self) -> Iterator[Violation]:
-        """Both or none of simulations and a model, or keys of the other."""
+        """Not exactly one of simulations and a model, or keys that belong to the other."""
         yield from exactly_one(self, "file", "model")
         kind = "file" if self.file else "model" if self.model else ""
         for name in _NOT_FOR.get(kind, ()):
@@ -124,7 +124,7 @@ SpeedRange = tuple[Annotated[Speed, Positive], Annotated[Speed, Positive]]
 
 
 class LevelsSection(Section):
-    """`[levels]`: the number of levels of a curve, and ranges instead of those of the motion."""
+    """`[levels]`: the number of levels of a curve, and ranges that replace the default ones."""
 
     count: Annotated[Count, Field(ge=2, le=10_000)] = 60
     pga: Range | None = None
@@ -145,7 +145,7 @@ class LevelsSection(Section):
 
 
 class DisaggregationSection(Section):
-    """`[disaggregation]`: which ruptures contribute at some sites, at one return period."""
+    """`[disaggregation]`: the contributions of ruptures at some sites, at one return period."""
 
     return_period: Annotated[Number, Positive]
     sites: Annotated[tuple[str, ...], NotEmpty]
@@ -154,9 +154,9 @@ class DisaggregationSection(Section):
 
 
 class OutputSection(Section):
-    """`[output]`: the folder, the sites of curves and spectra, and what else is written.
+    """`[output]`: the folder, the sites of curves and spectra, and optional files.
 
-    `relief` is a NetCDF file with the variable `elevation` or `topography`, drawn below maps.
+    `relief` is a NetCDF file with the variable `elevation`, `topography` or `z`, drawn below maps.
     """
 
     directory: FileName = Field(default=Path("hazard"), validate_default=True)
@@ -183,7 +183,7 @@ class HazardCase(Section):
     _settings: Settings = PrivateAttr(default_factory=dict)
 
     def violations(self) -> Iterator[Violation]:
-        """Repeated measures, return periods or names, or sites that only simulations have."""
+        """Repeated measures, return periods or names, or no sites without simulations."""
         yield from repeated("measures", self.measures)
         yield from repeated("return_periods", self.return_periods)
         yield from repeated("fractiles", self.fractiles)

@@ -1,4 +1,4 @@
-"""`groundswell hazard`: an analysis from its input file to the files of its results."""
+"""`groundswell hazard`: reads the input file, computes hazard and writes the results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run_hazard(
         path: the input file (TOML); see `case.HazardCase`.
         folder: folder of the results; by default the one that the file names.
         settings: values of the file to replace, by path; see `groundswell.case.set_values`.
-        pictures: whether to draw pictures, unless the file says otherwise.
+        pictures: whether to draw pictures; the file can also disable them.
 
     Raises:
         InputError: the input cannot be used; nothing has been written.

@@ -27,15 +27,15 @@ def exceedance_rates(motion: Exceedance, rates: Floats, levels: Floats, sites: i
 
 
 def probability(rate: ArrayLike, years: float) -> Floats:
-    """Probability of one or more events in some years, 1 - exp(-rate years): a Poisson process."""
+    """Probability of one or more events in a Poisson process, 1 - exp(-rate years)."""
     return np.asarray(-np.expm1(-np.asarray(rate, float) * years))
 
 
 def level_at(levels: Floats, rates: Floats, rate: float) -> Floats:
     """Levels (...) that are exceeded at a rate: interpolated in log rate and log level.
 
-    The level lies between the last one whose rate is at least `rate` and the next. If the rate of
-    the next is 0, it is the last one.
+    The level lies between the last level whose rate is at least `rate` and the next one. If the
+    rate of the next one is 0, the last one is returned.
 
     Args:
         levels: increasing, (levels,).
@@ -58,12 +58,12 @@ def level_at(levels: Floats, rates: Floats, rate: float) -> Floats:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> Floats:
-    """The mean over branches, the first axis of `values` (branches, ...)."""
+    """The weighted mean over branches, the first axis of `values` (branches, ...)."""
     return np.asarray(np.tensordot(weights / weights.sum(), values, axes=1))
 
 
 def fractile(values: Floats, weights: Floats, share: float) -> Floats:
-    """The lowest value (...) that branches with this share of all weights do not exceed.
+    """The lowest value (...) that branches with at least this share of all weights do not exceed.
 
     Args:
         values: (branches, ...).
@@ -77,5 +77,5 @@ def fractile(values: Floats, weights: Floats, share: float) -> Floats:
 
 
 def _take(values: Floats, index: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Floats:
-    """One value of the last axis for each place (...)."""
+    """One value of the last axis for each index (...)."""
     return np.asarray(np.take_along_axis(values, index[..., None], axis=-1)[..., 0])

@@ -1,4 +1,4 @@
-"""Disaggregation: the ruptures, magnitudes and distances that make up a rate of exceedance."""
+"""Disaggregation: contributions of ruptures, magnitudes and distances to a rate of exceedance."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EPSILONS = np.array([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0, np.inf])  # edges of bi
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
-    """A branch at one site, as far as disaggregation needs it.
+    """The data of a branch at one site that disaggregation needs.
 
     Args:
-        weight: share of the branch among all branches.
+        weight: weight of the branch among all branches.
         ruptures: its ruptures.
         motion: their ground motion.
         distances: of the ruptures from the site, m, (ruptures,); NaN if unknown.
@@ -34,14 +34,14 @@ class Contribution:
 
 @dataclass(frozen=True, eq=False)
 class Disaggregation:
-    """Annual rates at which a level is exceeded at a site, by their causes.
+    """Annual rates at which a level is exceeded at a site, by contribution.
 
     Args:
         level: the level, SI units.
-        by_rupture: rates by the name of the rupture, the largest first.
+        by_rupture: rates by the name of the rupture, largest first.
         magnitudes, distances: edges of bins; distances (m) are empty if unknown.
-        rates: rates (magnitudes, distances, epsilons) of bins; one bin of distance if these are
-            unknown, and one of epsilon if the motion has no distribution.
+        rates: rates (magnitudes, distances, epsilons) of bins; a single bin of distance if
+            distances are unknown, and of epsilon if the motion has no distribution.
         means: mean magnitude and distance (m), weighted by rate; NaN if distances are unknown.
     """
 
@@ -61,9 +61,9 @@ class Disaggregation:
 def disaggregate(
     branches: Sequence[Contribution], site: int, level: float, bins: tuple[float, float]
 ) -> Disaggregation:
-    """The causes of the mean rate at which a level is exceeded at a site.
+    """The contributions to the mean rate at which a level is exceeded at a site.
 
-    Bazzurro & Cornell (1999), BSSA 89, 501-520. The sum of the rates is the hazard.
+    Bazzurro & Cornell (1999), BSSA 89, 501-520. The rates add up to the mean rate.
 
     Args:
         branches: all branches; their weights add up to 1.

@@ -1,4 +1,4 @@
-"""Probabilities that ruptures exceed levels of ground motion: from samples, or lognormal."""
+"""Probabilities that levels of ground motion are exceeded: from samples, or lognormal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Exceedance(Protocol):
     def parts(self, site: int, level: float, edges: Floats) -> Floats | None:
         """Probability (ruptures, bins) that a level is exceeded by motion in each bin of epsilon.
 
-        Epsilon is the number of standard deviations above the mean logarithm. None if unknown.
+        Epsilon is the number of standard deviations above the mean logarithm. None if the
+        distribution is unknown.
         """
 
     @property
@@ -78,8 +79,8 @@ class Lognormal:
     """Motion whose logarithm is normally distributed.
 
     Args:
-        mean: of the natural logarithm, (ruptures, sites); -inf for ruptures that are not felt.
-        deviation: standard deviation of it, (ruptures, sites).
+        mean: of the natural logarithm, (ruptures, sites); -inf beyond the maximum distance.
+        deviation: standard deviation of the natural logarithm, (ruptures, sites).
         truncation: largest number of standard deviations from the mean; None for no limit.
     """
 
@@ -88,11 +89,11 @@ class Lognormal:
     truncation: float | None = None
 
     def probabilities(self, site: int, levels: Floats) -> Floats:
-        """The area of the distribution above each level."""
+        """The probability of motion above each level."""
         return self._above(self._epsilon(site, levels))
 
     def parts(self, site: int, level: float, edges: Floats) -> Floats | None:
-        """The area of the distribution above the level in each bin of epsilon."""
+        """The probability of motion above the level in each bin of epsilon."""
         least = self._epsilon(site, np.array([level]))
         above = self._above(np.maximum(least, edges))
         return above[:, :-1] - above[:, 1:]
@@ -117,7 +118,7 @@ class Lognormal:
         return np.where(deviation > 0, epsilon, sharp)
 
     def _above(self, epsilon: Floats) -> Floats:
-        """The probability of more than so many standard deviations, with the truncation."""
+        """The probability of exceeding a number of standard deviations, with the truncation."""
         if self.truncation is None:
             return np.asarray(ndtr(-epsilon))
         limit = ndtr(-self.truncation)

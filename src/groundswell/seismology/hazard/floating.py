@@ -1,4 +1,4 @@
-"""Ruptures on a simple fault, everywhere they fit, and around a point."""
+"""Ruptures that float over a simple fault, and ruptures around a point."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SimpleFault:
 
     @cached_property
     def _down(self) -> Floats:
-        """The direction down the dip, across the line between the ends of the trace."""
+        """Unit vector down the dip, perpendicular to the line between the trace's ends."""
         east, north = self.trace[-1] - self.trace[0]
         across = np.array([north, -east]) / np.hypot(east, north)
         tilt = np.radians(self.dip)
@@ -73,14 +73,14 @@ class SimpleFault:
         return self.part(0.0, 0.0, (self.length, self.width))
 
     def float_ruptures(self, area: float, aspect: float, spacing: float) -> Iterator[Surface]:
-        """Yield ruptures of an area at even distances, so that they fill the fault.
+        """Yield evenly spaced ruptures of a given area that cover the fault.
 
-        Ruptures wider than the fault become longer instead, and none is longer than the fault.
+        Ruptures wider than the fault become longer instead, but none is longer than the fault.
 
         Args:
             area: of a rupture, m^2.
             aspect: length over width.
-            spacing: distance between ruptures, m, at most about this.
+            spacing: approximate largest distance between ruptures, m.
         """
         size = self.size_of(area, aspect)
         for down in _starts(self.width - size[1], spacing):
@@ -100,7 +100,7 @@ class SimpleFault:
 def fitted(
     area: float, aspect: float, widest: float, longest: float = np.inf
 ) -> tuple[float, float]:
-    """Length and width of a rupture, m, of an area if it fits, else as large as possible."""
+    """Length and width of a rupture of a given area, m, or of the largest one that fits."""
     width = min(float(np.sqrt(area / aspect)), widest)
     length = min(area / width, longest)
     return length, min(area / length, widest)

@@ -50,16 +50,16 @@ class _Prediction:
 
 @dataclass
 class GroundMotionModel:
-    """A model, and how it is used.
+    """A ground-motion model with its options.
 
     Args:
         name: one of MODELS.
         parameters: further parameters of pyGMM, such as `{"region": "japan"}`.
         truncation: largest number of standard deviations from the mean.
-        maximum_distance: sites farther from a rupture, m, do not feel it.
+        maximum_distance: distance from the site beyond which ruptures do not contribute, m.
 
     Attributes:
-        remarks: what the model has warned of, such as distances beyond its range.
+        remarks: warnings of the model, such as distances outside its range.
 
     Raises:
         InputError: there is no such model, or pyGMM is not installed.
@@ -109,9 +109,9 @@ class GroundMotionModel:
     def _rows(
         self, measures: list[Measure], ruptures: Ruptures, sites: Sites
     ) -> Iterator[_Prediction]:
-        """Yield the predictions of each rupture; several processes make them if there are many.
+        """Yield the predictions of each rupture; several processes share them if there are many.
 
-        pyGMM predicts for one site at a time, in about a millisecond.
+        pyGMM computes one site at a time, in about a millisecond.
         """
         predict, count = partial(self._predict_rupture, measures, sites), default_threads()
         if count == 1 or len(ruptures) * len(sites) < _MANY:
@@ -170,7 +170,7 @@ class GroundMotionModel:
         except NotImplementedError:
             raise InputError(f"model {self.name} does not predict {measure}") from None
         if not np.isfinite(pair).all():
-            raise InputError(f"model {self.name} has no {measure}: it is beyond its periods")
+            raise InputError(f"model {self.name} has no {measure}: the period is out of range")
         return pair
 
 

@@ -1,9 +1,10 @@
 """Simulated intensities: ground motion of the variations of ruptures, from a dataset.
 
 A dataset has the dimensions `rupture`, `site` (or `station`) and, if there are several simulations
-of a rupture, `variation`. Coordinates of the first two are their names. Instead, one dimension may
-count all simulations, with a coordinate `rupture` that names the rupture of each. Instead of sites
-there may be a map on `y` and `x`. Spectra also have `period`, and components `component`.
+of a rupture, `variation`. The coordinates of the first two contain names. Alternatively, a single
+dimension counts all simulations, with a coordinate `rupture` that names the rupture of each one.
+Sites may be replaced by a map on `y` and `x`. Spectra also have the dimension `period`, and
+components the dimension `component`.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Intensities:
         samples = self.samples(measure, ruptures, sites)
         if (samples.values <= 0).any():
             raise InputError(
-                f"{self._source}: {measure} is 0 in places, which has no logarithm; use "
+                f"{self._source}: {measure} has values of 0, which have no logarithm; use "
                 'distribution = "samples"'
             )
         return samples.lognormal()
@@ -271,7 +272,7 @@ def _simulations(dataset: xarray.Dataset, source: object) -> dict[str, HostArray
 
 
 def _positions(known: list[str], wanted: Any, what: str) -> list[int]:
-    """The places of wanted names among the known ones."""
+    """The indices of the wanted names among the known ones."""
     at: Mapping[str, int] = {name: n for n, name in enumerate(known)}
     if missing := [name for name in wanted if name not in at]:
         raise InputError(f"{what} lack {some(missing)}; remove them, or simulate them")

@@ -22,7 +22,7 @@ _UNITS = {"pgv": (0.01, "cm/s"), "pgd": (0.01, "cm")}
 
 @dataclass(frozen=True, order=True)
 class Measure:
-    """An intensity measure: the name of a variable, in small letters, and perhaps a period (s)."""
+    """An intensity measure: the name of a variable, in lower case, and optionally a period (s)."""
 
     name: str
     period: float | None = None
@@ -32,7 +32,7 @@ class Measure:
         """The measure in text such as "PGA" or "rotd50(1.0)".
 
         Raises:
-            InputError: the text is no measure.
+            InputError: the text is not a measure.
         """
         match = _NAME.fullmatch(text) if len(text) < 60 else None
         try:
@@ -41,7 +41,7 @@ class Measure:
             match = None
         if match is None or (period is not None and not 0 < period < 1e3):
             raise InputError(
-                f'{quoted(text)} is no intensity measure; write "pga", or with a period in s, '
+                f'{quoted(text)} is not an intensity measure; write "pga", or with a period in s, '
                 '"psa(1.0)"'
             )
         return cls(match["name"].lower(), period)
@@ -79,7 +79,7 @@ class Measure:
 
     @property
     def file_name(self) -> str:
-        """The name in names of files, such as `rotd50-1s`."""
+        """The name in file names, such as `rotd50-1s`."""
         return self.name if self.period is None else f"{self.name}-{self.period:g}s"
 
     @property

@@ -1,4 +1,4 @@
-"""Source models in NRML, the XML format of OpenQuake: faults and points with rates of magnitudes.
+"""Source models in NRML, the XML format of OpenQuake: faults and points with annual rates.
 
 Supported are simple faults, characteristic faults on simple or planar surfaces, and points; the
 distributions truncated Gutenberg-Richter, incremental and arbitrary; and the scaling relations
@@ -53,7 +53,7 @@ class Discretisation:
 
 @dataclass(frozen=True)
 class _Model:
-    """What the readers of sources need besides the source."""
+    """The data that readers of sources need besides the source."""
 
     path: Path
     frame: Geography | None
@@ -79,7 +79,7 @@ def read_nrml(
         steps: how finely to divide sources.
 
     Raises:
-        InputError: the file is no source model, is invalid, or has sources that are not supported.
+        InputError: the file is not a source model, is invalid, or has unsupported sources.
     """
     root = read_xml(path)
     sources = [element for element in root.walk() if _is_source(element)]
@@ -130,7 +130,7 @@ Made = Iterator[tuple[float, float, float | None, Surface]]
 
 
 def _simple_fault(source: Element, model: _Model) -> Made:
-    """Ruptures of each magnitude float on the fault, at equal rates."""
+    """Ruptures of each magnitude float over the fault, at equal rates."""
     fault = _fault(child(source, "simpleFaultGeometry"), model)
     area_of, rake = scaling(source), angle(child(source, "rake"), 360.0)
     aspect, rates = positive(child(source, "ruptAspectRatio")), model.rates(source)

@@ -1,6 +1,6 @@
-"""Tables in the forms of OpenQuake: hazard curves and maps, sites, and ground-motion fields.
+"""Tables in the formats of OpenQuake: hazard curves and maps, sites, and ground-motion fields.
 
-The forms are those that the OpenQuake engine exports, or reads as `sites_csv` and `gmfs_csv`.
+The formats are those that the OpenQuake engine exports, or reads as `sites_csv` and `gmfs_csv`.
 Accelerations are in g, velocities in cm/s.
 """
 

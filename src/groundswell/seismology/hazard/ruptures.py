@@ -23,7 +23,7 @@ class Rupture:
         magnitude: moment magnitude.
         rate: expected number per year.
         rake: direction of slip, degrees; None if unknown.
-        surface: where it breaks, if known; ground-motion models need it.
+        surface: the rupture surface, if known; ground-motion models need it.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Rupture:
 
 
 class Ruptures(Sequence[Rupture]):
-    """Ruptures that exclude each other: the rate of shaking is the sum over them.
+    """Independent ruptures: the rate of exceedance is the sum over them.
 
     Raises:
         InputError: there are none, or two have the same name.

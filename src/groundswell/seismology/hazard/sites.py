@@ -66,7 +66,7 @@ class Sites:
         return list(self.names).index(name)
 
     def file_name(self, name: str) -> str:
-        """The name of a site in names of files: without characters such as slashes."""
+        """The name of a site in file names, without characters such as slashes."""
         plain = _SPECIAL.sub("_", name)
         return plain if plain == name else f"{plain}-{self.index(name)}"
 

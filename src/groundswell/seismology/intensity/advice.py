@@ -1,4 +1,4 @@
-"""What `groundswell check` says of intensity measures: the memory of maps, and warnings."""
+"""Intensity measures in `groundswell check`: the memory of maps, and warnings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def map_quantities(
 def intensity_warnings(
     section: IntensityOutput | None, resolved: float, dt: float, duration: float
 ) -> Iterator[str]:
-    """Yield why spectra of some periods say little.
+    """Yield warnings about periods whose spectral values are unreliable.
 
     Args:
         resolved: highest frequency that the grid resolves, Hz.
@@ -48,21 +48,21 @@ def intensity_warnings(
         yield (
             f"output.intensity has {counted(len(short), 'period')} below {1 / resolved:.3g} s, but "
             f"waves are resolved up to {resolved:.3g} Hz only, so that these spectral "
-            "accelerations lack motion; leave the periods out, or refine the grid"
+            "accelerations are too small; leave the periods out, or refine the grid"
         )
     if (longest := max(section.periods)) > duration:
         yield (
             f"output.intensity has a period of {longest:g} s, longer than time.duration = "
-            f"{duration:g} s, so that its peaks may come later; lengthen the run, or leave it out"
+            f"{duration:g} s, so that its peaks may occur later; lengthen the run, or leave it out"
         )
     if section.has_oscillators and (shortest := min(section.periods)) < FEWEST * dt:
         yield (
             f"output.intensity has a period of {shortest:g} s, but maps advance its oscillator in "
-            f"steps of {dt:.3g} s, so that they miss up to {_missed(dt / shortest):.2g} % of its "
-            "peaks; leave it out, or shorten time.step"
+            f"steps of {dt:.3g} s, so that its peaks are underestimated by up to "
+            f"{_missed(dt / shortest):.2g} %; leave it out, or shorten time.step"
         )
 
 
 def _missed(ratio: float) -> float:
-    """The largest part of a peak between samples at so many periods, per cent."""
+    """Largest underestimate of a peak between samples `ratio` periods apart, per cent."""
     return 100 * (1 - cos(min(pi, pi * ratio)))

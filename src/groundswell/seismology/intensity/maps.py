@@ -1,10 +1,10 @@
-"""Maps of intensity measures, which a solver accumulates at its surface while the waves pass.
+"""Maps of intensity measures, which a solver accumulates at its surface during the run.
 
-No series are stored. A kernel of the solver records the acceleration of the surface. At each point
-and for each period there is an oscillator for either horizontal component. Two kernels advance them
-every few steps, and keep their largest displacements: to the east, to the north, in any direction,
-and for RotD50 and RotD100 in some directions from 0 to 180 degrees. Another one sums the squared
-and the absolute acceleration in each step. See seismology/kernels/intensity_maps.h.
+No time series are stored. A kernel of the solver records the acceleration of the surface. For each
+point and period, there is one oscillator per horizontal component. Two kernels advance the
+oscillators every few steps, and keep their peak displacements: to the east, to the north, in any
+direction, and for RotD50 and RotD100 in some directions from 0 to 180 degrees. Another kernel sums
+the squared and the absolute acceleration in each step. See seismology/kernels/intensity_maps.h.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PEAK = "Largest over time; oscillators advance at the attribute oscillator_inte
 
 
 def map_bytes(section: IntensityOutput | None, points: int, itemsize: int) -> int:
-    """Device memory for the maps of so many points, bytes.
+    """Device memory for maps with this number of points, bytes.
 
     Args:
         itemsize: bytes of a value of the solver's fields.
@@ -50,7 +50,7 @@ def map_bytes(section: IntensityOutput | None, points: int, itemsize: int) -> in
 
 
 def peak_rows(section: IntensityOutput) -> int:
-    """Largest displacements that are kept of the oscillators of a point and period."""
+    """Number of peak displacements that are kept for each point and period."""
     return PEAKS + section.map_angles
 
 
@@ -66,10 +66,10 @@ def map_file_bytes(section: IntensityOutput | None, points: int, itemsize: int) 
 
 @dataclass(frozen=True, eq=False)
 class MapTables:
-    """What the kernels of maps read, on the device.
+    """The data that the kernels of maps read, on the device.
 
     Args:
-        every: steps of the solver for a step of the oscillators.
+        every: steps of the solver per step of the oscillators.
         frames: of each step, and of every so many steps; see kernels/ground_motion.h.
     """
 
@@ -105,7 +105,7 @@ class MapTables:
 
 
 def steps_between(section: IntensityOutput, dt: float) -> int:
-    """Steps of the solver for a step of the oscillators, at least 1: the interval, rounded down."""
+    """Steps of the solver per step of the oscillators, at least 1: the interval, rounded down."""
     return max(1, int(section.map_interval / dt * (1 + 1e-9)))
 
 

@@ -43,10 +43,10 @@ def cumulative_absolute_velocity(ground: Floats, interval: float) -> Floats:
 
 
 def significant_duration(ground: Floats, interval: float, low: float, high: float) -> Floats:
-    """Time between two shares of the final Arias intensity, s, (...), such as 0.05 and 0.95.
+    """Time between two fractions of the final Arias intensity, s, (...), such as 0.05 and 0.95.
 
-    The time of a share is interpolated between samples (Trifunac & Brady 1975). It is 0 where
-    nothing moves. For the other arguments see `squared_integral`.
+    The times are interpolated between samples (Trifunac & Brady 1975). The duration is 0 for a
+    record without motion. For the other arguments see `squared_integral`.
     """
     energy = squared_integral(ground, interval)
     flat = energy.reshape(-1, energy.shape[-1])
@@ -62,7 +62,7 @@ def _summed(steps: Floats, shape: tuple[int, ...]) -> Floats:
 
 
 def _reached(energy: Floats, times: Reals, share: float) -> float:
-    """The time at which a growing energy (samples,) reaches a share of its last value, s."""
+    """The time at which a growing energy (samples,) reaches a fraction of its last value, s."""
     if not energy[-1] > 0:
         return 0.0
     last = int(np.searchsorted(energy, share * energy[-1]))

@@ -1,9 +1,9 @@
 """Acceleration and displacement from samples of velocity.
 
-The acceleration between two samples of velocity is their difference over the interval. It belongs
-to the middle of the interval, and its sum gives the samples back. A wave of angular frequency w
-loses the fraction (w h)^2 / 24 of its acceleration, where h is the interval. `oversampled` makes h
-smaller: it puts a cubic spline through the samples.
+The acceleration between two samples of velocity is their difference divided by the interval h. It
+is the value at the middle of the interval, and its sum reproduces the samples. At the angular
+frequency w, this underestimates the acceleration by the fraction (w h)^2 / 24. `oversampled` makes
+h smaller by a cubic spline through the samples.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from groundswell.arrays import Floats
 def acceleration(velocity: Floats, interval: float) -> Floats:
     """Acceleration (..., samples), m/s^2, from velocity (..., samples), m/s.
 
-    Value n belongs to half an interval before sample n. The first is 0: the ground moves evenly
-    before the record, and is at rest before that of a run.
+    Value n is that half an interval before sample n. The first value is 0: the velocity before the
+    record is assumed to be constant; before the record of a run, the ground is at rest.
 
     Args:
         interval: time between samples, s.
@@ -41,8 +41,8 @@ def displacement(velocity: Floats, interval: float) -> Floats:
 def oversampled(values: Floats, factor: int) -> Floats:
     """Samples `factor` times as dense, (..., factor * (samples - 1) + 1).
 
-    They lie on a cubic spline through the given samples. Between these, a wave of angular frequency
-    w has an error of the fraction (w h)^4 / 384, if that is small.
+    They lie on a cubic spline through the given samples. Between these, the relative error at the
+    angular frequency w is (w h)^4 / 384, if that is small.
 
     Args:
         values: (..., samples).

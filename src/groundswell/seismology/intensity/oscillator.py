@@ -1,18 +1,18 @@
-"""Damped oscillators that the ground shakes, for acceleration that is linear between samples.
+"""Damped oscillators driven by the ground, with acceleration that is linear between samples.
 
 The displacement u of an oscillator relative to the ground obeys
 
     u'' + 2 z w u' + w^2 u = -a(t),    w = 2 pi / T,
 
-where T is its period, z its damping and a the acceleration of the ground (Nigam & Jennings 1969,
+where T is its period, z its damping ratio and a the ground acceleration (Nigam & Jennings 1969,
 Calculation of response spectra from strong-motion earthquake records, equation 2). Their recursion
 from sample to sample is exact if a is linear between samples.
 
 The recursion has the form (u, u'/w) += changes @ (u, u'/w, a0, a1), with the acceleration at both
-ends of a step. The changes of a short step are small, and rounding would spoil them if they were
-differences of the closed expressions of Nigam & Jennings (equations 9 and 10). Therefore they are
-exp(M) - 1 of the matrix M of the equation, by its series. In single precision, sums of small
-changes also keep the period of the oscillator.
+ends of a step. In a short step, the changes are small, and cancellation would make them inaccurate
+if they were differences of the closed expressions of Nigam & Jennings (equations 9 and 10).
+Therefore, they are computed as exp(M) - 1 of the matrix M of the equation, by its series. Adding
+small changes also preserves the period of the oscillator in single precision.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def step_changes(periods: Floats, damping: float, interval: float) -> Floats:
 
     Args:
         periods: of the undamped oscillators, s, (periods,).
-        damping: share of critical damping, such as 0.05.
+        damping: damping ratio, such as 0.05.
         interval: of a step, s.
     """
     angles = 2 * np.pi * interval / np.asarray(periods, float)  # of the oscillation in a step
@@ -47,7 +47,7 @@ def step_changes(periods: Floats, damping: float, interval: float) -> Floats:
 def respond(ground: Floats, changes: Floats) -> Floats:
     """Displacements of oscillators at all samples, (periods, ..., samples), from rest.
 
-    This is the reference of the kernel; it takes a step of all oscillators at a time.
+    This is the reference for the kernel; it advances all oscillators together.
 
     Args:
         ground: acceleration of the ground, (..., samples).

@@ -2,7 +2,7 @@
 
 Both horizontal components are turned by every angle from 0 to 180 degrees. RotDnn is a percentile,
 over the angles, of the largest absolute value: RotD50 the median and RotD100 the maximum. Neither
-depends on how the sensor stood.
+depends on the orientation of the sensor.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ class Oscillators:
 
     Args:
         periods: s, (periods,).
-        damping: share of critical damping.
-        oversampling: samples of a spline for each sample of velocity; by default so many that an
-            oscillation has at least `PER_PERIOD`.
+        damping: damping ratio.
+        oversampling: samples of a spline for each sample of velocity; by default, as many as are
+            needed for `PER_PERIOD` samples per natural period.
     """
 
     periods: Floats

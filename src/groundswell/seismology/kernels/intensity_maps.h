@@ -1,5 +1,5 @@
-// What acceleration does at points of the surface: it shakes oscillators, and is integrated. It is
-// linear between samples; see ground_motion.h for `motion`, and seismology/intensity/maps.py.
+// Oscillators and integrals of the acceleration at points of the surface. Acceleration is linear
+// between samples; see ground_motion.h for `motion`, and seismology/intensity/maps.py.
 #pragma once
 #include "oscillator_step.h"
 #include "outputs/kernels/schedule.h"

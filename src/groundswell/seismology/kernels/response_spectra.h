@@ -1,6 +1,6 @@
-// Peaks of oscillators that records shake: of each component, and of the horizontal motion in each
-// direction. A block of threads takes an oscillator at a station, some samples at a time: one
-// thread steps each component, then each thread takes directions in which the samples may be peaks.
+// Peaks of oscillators driven by records: of each component, and of the horizontal motion in each
+// direction. A thread block computes one oscillator at a station, some samples at a time: one
+// thread advances each component, then the threads share the directions and look for peaks.
 #pragma once
 #include "oscillator_step.h"
 

@@ -194,7 +194,7 @@ def test_levels_out_of_range_are_a_warning(tmp_path: Path) -> None:
     path = write_inputs(tmp_path)
     narrow = {"levels.pga": ["1e-5 g", "1e-4 g"], "return_periods": [475]}
     warnings = compute(load_hazard_case(path, narrow)).warnings
-    assert warnings[0].startswith("pga at 475 years is outside the levels at 4 of 4 sites")
+    assert warnings[0].startswith("pga at 475 years is outside the range of levels at 4 of 4 sites")
     assert len(warnings) == 1
 
 
@@ -202,7 +202,7 @@ def test_levels_out_of_range_are_a_warning(tmp_path: Path) -> None:
     ("old", "new", "reason"),
     [
         ('"pga", "pgv"', '"pga", "pga"', "measures[1] = .*is in the list already"),
-        ('"pga", "pgv"', '"pga(", "pgv"', "is no intensity measure"),
+        ('"pga", "pgv"', '"pga(", "pgv"', "is not an intensity measure"),
         ('measures = ["pga", "pgv", "rotd50(1.0)", "rotd50(3.0)"]', "", "measures: is required"),
         ("[[ruptures]]", "[[rupture]]", 'did you mean "ruptures"'),
         ('file = "ruptures.csv"', 'file = "none.csv"', "does not exist"),

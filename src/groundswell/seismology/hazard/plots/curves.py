@@ -111,7 +111,7 @@ def _mark_return_periods(axes: Axes, periods: Sequence[float]) -> None:
 
 
 def _sentence(hazard: Hazard) -> str:
-    """What the lines are."""
+    """Explanation of the lines."""
     if len(hazard.branches) == 1:
         return f"{hazard.branches[0].name}; dashed: return periods"
     shares = hazard.case.fractiles
