@@ -10,7 +10,7 @@ from green_tensors import DIP, POSITIONS, STRIKE, make_tensor
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.formats.fault_series import open_history
 from groundswell.seismology.green.estimates import green_warnings
 from groundswell.seismology.green.frames import read_frame, write_frame
@@ -30,7 +30,8 @@ def context(geography: Geography | None = None) -> SourceContext:
 
 def test_the_history_of_a_rupture_has_planes_along_the_grid(tmp_path: Path) -> None:
     ones = np.ones(len(POSITIONS))
-    fault = Subfaults(POSITIONS, STRIKE * ones, DIP * ones, ones, ones, ones, ones[:, None])
+    planes, cells = (STRIKE * ones, DIP * ones), FaceQuadrature.of_cells()
+    fault = Subfaults(POSITIONS, *planes, *[ones] * 5, cells)
     with open_history(tmp_path / "rupture.nc", fault, {}, None) as writer:
         zeros = np.zeros((1, len(POSITIONS)))
         names = ("slip_strike", "slip_updip", "work", "released")

@@ -11,7 +11,7 @@ from green_tensors import DIP, DT, POSITIONS, STRIKE, make_sources, make_tensor
 
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import TIME
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.formats.fault_series import open_history
 from groundswell.seismology.green.slip import PointFinder, SlipRows, read_slip
 from groundswell.seismology.green.table import read_variations
@@ -56,11 +56,9 @@ def test_a_table_may_give_the_rigidity(tmp_path: Path) -> None:
 
 
 def test_the_history_of_a_dynamic_rupture_is_slip(tmp_path: Path) -> None:
-    count, mu = len(POSITIONS), np.full(3, 2e10)
-    ones = np.ones(count)
-    subfaults = Subfaults(
-        POSITIONS, STRIKE * ones, DIP * ones, 1e4 * ones, mu, 2700 * ones, np.ones((count, 1))
-    )
+    mu, ones = np.full(3, 2e10), np.ones(len(POSITIONS))
+    planes, rock = (STRIKE * ones, DIP * ones), (1e4 * ones, mu, 2700 * ones)
+    subfaults = Subfaults(POSITIONS, *planes, *rock, ones, ones, FaceQuadrature.of_cells())
     times = 0.2 + 0.05 * np.arange(9)
     slip = np.cumsum(np.hanning(9))[:, None] * [1.0, 0.5, 0.0]
     with open_history(tmp_path / "rupture.nc", subfaults, {}, None) as writer:
