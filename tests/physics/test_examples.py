@@ -80,7 +80,8 @@ def peaks(result: Result) -> xarray.DataArray:
 
 
 def test_every_example_is_tried() -> None:
-    assert {path.parent.name for path in EXAMPLES.glob("*/case.toml")} == set(QUICK)
+    cases = {path.parent.name for path in EXAMPLES.glob("*/case.toml")}
+    assert cases - {"hazard"} == set(QUICK)  # test_hazard_example.py
 
 
 @every_example

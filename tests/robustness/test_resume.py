@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ranks import COMMAND
 from result_comparison import FINAL_FILES, assert_same_results, explosion_source
 
 import groundswell
@@ -266,8 +264,6 @@ def test_a_summary_that_is_not_one(write_case: Write, tmp_path: Path) -> None:
 
 # --- batch jobs -----------------------------------------------------------------------------------
 
-DOCUMENTED = Path(__file__).parents[2] / "docs" / "running.md"
-
 
 def test_auto_starts_continues_or_succeeds_at_once(
     write_case: Write, tmp_path: Path, command: Command, reference: Path
@@ -297,27 +293,6 @@ def test_results_of_other_cases_are_kept(write_case: Write, tmp_path: Path, resu
         groundswell.run(other, folder=tmp_path / "results", resume=resume)
     with pytest.raises(InputError, match=r'give True, False or "auto"'):
         groundswell.run(other, folder=tmp_path / "results", resume="always")  # type: ignore[arg-type]
-
-
-def test_the_documented_job_ends_as_the_run_does(
-    write_case: Write, tmp_path: Path, reference: Path
-) -> None:
-    """Stopped by its batch system, then submitted again until there is nothing left to do."""
-    blocks = DOCUMENTED.read_text().split("```sh\n")
-    script = next(block for block in blocks if "#SBATCH" in block).split("```")[0]
-    write_case(tmp_path, **LONG)
-    here = f"{sys.executable} {COMMAND} run --no-pictures"
-    (tmp_path / "job.sh").write_text(script.replace("mpiexec groundswell run", here))
-    codes = []
-    part = tmp_path / "results" / "seismograms.h5.part"
-    for number in (signal.SIGUSR1, None, None):
-        job = subprocess.Popen(["bash", "job.sh"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-        if number:
-            wait_until(lambda: written(part) > 0)
-            job.send_signal(number)
-        codes.append((job.wait(60), "complete results" in str(job.stderr and job.stderr.read())))
-    assert codes == [(130, False), (0, False), (0, True)]
-    assert_same_results(tmp_path / "results", reference)
 
 
 def test_runs_in_temporary_folders_name_no_checkpoint(write_case: Write, tmp_path: Path) -> None:

@@ -17,11 +17,17 @@ _SCRIPT = """\
 #SBATCH --requeue
 #SBATCH --open-mode=append
 
+worker= stop=
+pass_on() {{ stop=yes; [ -z "$worker" ] || {{ kill -TERM "$worker"; stop=; }}; }}
+trap pass_on TERM                       # the worker writes completed runs and checkpoints
+
 groundswell ensemble work {plan} --worker "$SLURM_ARRAY_TASK_ID" --workers {tasks} &
 worker=$!
-trap 'kill -TERM $worker' TERM          # the worker writes completed runs and checkpoints
-wait $worker; code=$?
-if [ $code -eq 143 ]; then wait $worker; code=$?; fi    # 143: a signal interrupted only the wait
+[ -z "$stop" ] || pass_on               # the signal came before the worker had started
+wait "$worker"; code=$?
+while [ $code -gt 128 ] && kill -0 "$worker" 2> /dev/null; do   # a signal interrupted only the wait
+  wait "$worker"; code=$?
+done
 if [ $code -eq 130 ]; then              # stopped by the signal: requeue the task to continue
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
 fi
