@@ -17,7 +17,7 @@ from groundswell.seismology.hazard.command import run_hazard
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hazard"
 SITES = ("S06", "S11")
-COARSE = {"grid.spacing": "1.5 km", "time.duration": "30 s"}
+COARSE = {"grid.spacing": "1 km", "time.duration": "30 s"}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of the example, made anew, for two sites and three ruptures."""
     target = tmp_path_factory.mktemp("hazard") / "example"
     shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns("*.zarr", "*.nc", "results*"))
-    runpy.run_path(str(target / "make_ruptures.py"), run_name="__main__")
+    runpy.run_path(str(target / "make_ruptures.py"))["main"]()
     for name in ("subfaults.csv", "ruptures.csv"):
         assert (target / name).read_text() == (EXAMPLE / name).read_text()
     keep_rows(target / "sites.csv", SITES)
@@ -59,7 +59,7 @@ def test_hazard_from_tensors(folder: Path) -> None:
     (folder / "plan.toml").write_text(plan + coarse)
     status = run(load_plan(folder / "plan.toml"), workers=2)
     assert status.counts == {"complete": 6, "failed": 0, "missing": 0}
-    runpy.run_path(str(folder / "compute_intensities.py"), run_name="__main__")
+    runpy.run_path(str(folder / "compute_intensities.py"))["main"]()
     with xarray.open_dataset(folder / "intensities.nc") as found:
         spectra = found["rotd50"]
         assert spectra.shape == (3, 24, 2, 5) and bool((spectra > 0).all())
