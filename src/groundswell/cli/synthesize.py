@@ -32,7 +32,8 @@ def synthesize(
         list[Path],
         typer.Argument(
             metavar="TENSOR...",
-            help="Results folders of runs with a force along x, y and z, or stores of stations.",
+            help="Results folders of runs with a force along x, y and z, a store of an ensemble of "
+            "such runs, or stores of stations.",
             show_default=False,
         ),
     ],
