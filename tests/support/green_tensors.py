@@ -9,6 +9,7 @@ import numpy as np
 import xarray
 from numpy.typing import NDArray
 
+from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.green.points import SHEAR, TENSOR
 from groundswell.seismology.sources.moment import double_couple
 from groundswell.seismology.sources.point_sources import PointSource
@@ -64,6 +65,14 @@ def make_sources(starts: Sequence[float]) -> list[PointSource]:
             zip(POSITIONS.tolist(), rng.normal(size=(len(POSITIONS), 6)), starts, strict=False)
         )
     ]
+
+
+def make_subfaults() -> Subfaults:
+    """Subfaults of a dynamic rupture at POSITIONS."""
+    ones, cells = np.ones(len(POSITIONS)), FaceQuadrature.of_cells()
+    moduli = 2e10 * ones, 2700 * ones
+    plane = STRIKE * ones, DIP * ones, 1e4 * ones
+    return Subfaults(POSITIONS, *plane, *moduli, 0 * ones, 0 * ones, cells)
 
 
 def convolved(

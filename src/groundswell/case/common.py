@@ -251,7 +251,7 @@ class Case(Section):
     @property
     def settings(self) -> dict[str, str]:
         """The values that replace those of the case file, as text in TOML, by path."""
-        return {path: format_value(value) for path, value in self._settings.items()}
+        return {path: format_value(value) or "{...}" for path, value in self._settings.items()}
 
     def resolve(self, name: str | Path) -> Path:
         """The path of a file of the case, such as a result."""

@@ -14,12 +14,13 @@ import typer
 from groundswell.backends import open_backend
 from groundswell.case.quantities import Quantity
 from groundswell.cli.text_tables import pairs, warn
-from groundswell.errors import GroundswellError, InputError
+from groundswell.errors import CaseError, GroundswellError, InputError
 from groundswell.seismology.case.intensity import IntensityOutput
 from groundswell.seismology.formats.traces import read_velocity
 from groundswell.seismology.plots.response_spectra import response_spectra
 from groundswell.seismology.recording.intensity import ReceiverIntensity
 from groundswell.simulation.folder_lock import locked
+from groundswell.simulation.results_folder import require_writable
 from groundswell.simulation.summary import NAME, add_files
 
 
@@ -43,7 +44,10 @@ def chosen(periods: str | None, damping: float, measures: str | None) -> Intensi
         given["periods"] = [_number(word) for word in periods.split(",")]
     if measures is not None:
         given["measures"] = [word.strip() for word in measures.split(",")]
-    return IntensityOutput(**given)
+    try:
+        return IntensityOutput(**given)
+    except CaseError as error:
+        raise CaseError(error.problems, "an option") from None
 
 
 def _number(word: str) -> float | str:
@@ -61,10 +65,11 @@ def write(path: Path, output: Path | None, section: IntensityOutput, backend: st
         InputError: there are no seismograms, or fewer than two samples.
         RunFailed: the disk is full.
     """
+    folder = output or (path if path.is_dir() else path.parent)
+    require_writable(folder)
     seismograms = read_velocity(path)
     if seismograms.sizes["time"] < 2:
         raise InputError(f"{path} has fewer than two samples; acceleration needs at least two")
-    folder = output or (path if path.is_dir() else path.parent)
     folder.mkdir(parents=True, exist_ok=True)
     records = ReceiverIntensity(section, open_backend(backend))
     is_of_run = (folder / NAME).exists()

@@ -282,4 +282,4 @@ def export(
 def describe(found: Status) -> str:
     """The state of an ensemble as a sentence."""
     parts = [f"{count} {state}" for state, count in found.counts.items() if count]
-    return f"{found.store}: {counted(len(found.states), 'run')}, {', '.join(parts) or 'none'}"
+    return ", ".join([f"{found.store}: {counted(len(found.states), 'run')}", *parts])

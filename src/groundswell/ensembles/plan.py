@@ -6,13 +6,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
 from groundswell.case.load import TOML, read_document
 from groundswell.case.problems import Violation, problems_in
-from groundswell.case.section import DataFile, FileName, Section
+from groundswell.case.section import DataFile, FileName, NotEmpty, Section
 from groundswell.case.units import Count
 from groundswell.ensembles.rows import (
     Row,
@@ -28,7 +28,7 @@ from groundswell.errors import CaseError, CaseProblem, InputError
 from groundswell.formats.text import read_text
 
 SUFFIX = ".zarr"
-Lists = Mapping[str, tuple[object, ...]]
+Lists = Mapping[str, Annotated[tuple[object, ...], NotEmpty]]
 
 
 class PlanFile(Section):
@@ -41,7 +41,7 @@ class PlanFile(Section):
     case: DataFile
     store: FileName | None = None
     title: str = ""
-    results: tuple[str, ...] | None = None
+    results: Annotated[tuple[str, ...], NotEmpty] | None = None
     ranks_per_run: Count = 1
     launcher: str = ""
     table: DataFile | None = None

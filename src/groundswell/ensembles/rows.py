@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from groundswell.formats.text import read_rows
 Settings = Mapping[str, object]  # values by path of a key of the case, such as "source.0.depth"
 NAME = "name"  # the column with the names of runs
 LONGEST_NAME = 100  # characters, so that file names in the store are valid everywhere
+MOST_RUNS = 1_000_000  # of a plan
 RESERVED = ("log", "zarr.json")  # entries of the store that are not runs
 _VALID_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -90,7 +92,12 @@ def zipped(columns: Mapping[str, Sequence[object]]) -> list[Settings]:
 
 
 def combinations(lists: Mapping[str, Sequence[object]]) -> list[Settings]:
-    """One row for each combination of the entries of lists; the last list varies fastest."""
+    """One row for each combination of the entries of lists; the last list varies fastest.
+
+    Raises:
+        InputError: there are too many.
+    """
+    _require_few(lists.values())
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
 
 
@@ -101,9 +108,10 @@ def combined(parts: Sequence[Sequence[Settings]]) -> list[Row]:
     runs are called run-0001 and so on.
 
     Raises:
-        InputError: two tables set the same key.
+        InputError: two tables set the same key, or there are too many combinations.
     """
     _require_different_keys(parts)
+    _require_few(parts)
     is_named = any(NAME in settings for part in parts for settings in part)
     rows = []
     for number, chosen in enumerate(product(*map(_numbered, parts)), start=1):
@@ -112,6 +120,16 @@ def combined(parts: Sequence[Sequence[Settings]]) -> list[Row]:
         joined = "-".join(name for name, _ in chosen if name)
         rows.append(Row(joined if is_named else f"run-{number:04d}", given))
     return rows
+
+
+def _require_few(parts: Iterable[Sequence[object]]) -> None:
+    """Raise `InputError` before so many combinations are built that the memory is exhausted."""
+    count = math.prod(map(len, parts))
+    if count > MOST_RUNS:
+        raise InputError(
+            f"the plan has {count:,} runs; at most {MOST_RUNS:,} are possible, so make several "
+            "plans of fewer"
+        )
 
 
 def _numbered(part: Sequence[Settings]) -> list[tuple[str, Settings]]:

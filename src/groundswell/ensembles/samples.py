@@ -14,7 +14,7 @@ from groundswell.case.common import Section, TaggedUnion
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import NotEmpty
 from groundswell.case.units import Count, Number, Positive
-from groundswell.ensembles.rows import Settings
+from groundswell.ensembles.rows import MOST_RUNS, Settings
 
 Quantity = float | int | str  # a number, or text with a unit
 
@@ -149,7 +149,7 @@ class SampleSection(Section):
     intervals, and each interval contains one sample (McKay et al. 1979).
     """
 
-    count: Count
+    count: Annotated[Count, Field(le=MOST_RUNS)]
     seed: Annotated[int, Field(strict=True, ge=0)]
     method: Literal["random", "latin-hypercube"] = "random"
     values: Mapping[str, Distribution]

@@ -132,7 +132,7 @@ class Store:
     def names(self) -> list[str]:
         """Names of the runs in the store, sorted."""
         return sorted(
-            path.parent.name for path in self.path.glob(f"*/{METADATA}") if path.parent.name != LOG
+            path.name for path in self.path.iterdir() if path.is_dir() and path.name != LOG
         )
 
     def attributes(self, name: str) -> Attributes | None:
@@ -141,7 +141,11 @@ class Store:
         Raises:
             InputError: the group is damaged.
         """
-        return _attributes(self.path / name)
+        folder = self.path / name
+        found = _attributes(folder)
+        if found is None and folder.exists():  # groups appear as a whole
+            raise _damaged(folder / METADATA, folder)
+        return found
 
     def log(self, name: str) -> Attributes:
         """When and where a run was executed, and how long it took."""
@@ -218,9 +222,14 @@ def _attributes(folder: Path) -> Attributes | None:
         return None
     content = read_json(path)
     if not isinstance(content, dict) or not isinstance(content.get("attributes"), dict):
-        raise InputError(f"{path} is damaged; remove {folder} and continue with --resume")
+        raise _damaged(path, folder)
     found: Attributes = content["attributes"]
     return found
+
+
+def _damaged(path: Path, folder: Path) -> InputError:
+    state = "is damaged" if path.exists() else "is missing"
+    return InputError(f"{path} {state}; remove {folder} and continue with --resume")
 
 
 def _write_dataset(part: Path, path: str, dataset: xarray.Dataset) -> None:

@@ -146,3 +146,5 @@ def test_check_shows_the_settings(tmp_path: Path) -> None:
     found = check(path, settings={"time.duration": 0.5})
     assert found["settings"] == {"time.duration": "0.5"} and "settings" not in check(path)
     assert found["quantities"][0]["text"] == "time.duration = 0.5"
+    table = check(path, settings={"output.surface": {"interval": "0.1 s"}})
+    assert table["quantities"][0]["text"] == "output.surface = {...}"

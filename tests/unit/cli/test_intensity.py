@@ -72,7 +72,8 @@ def test_mistakes_are_named(results: Path, tmp_path: Path, capsys: Output) -> No
         (str(empty),): "has no seismograms",
         (str(lone),): "has no component Z",
         (str(results / "summary.json"),): "cannot be read",
-        (str(results), "--periods", "0.5,x"): "periods[1]",
+        (str(results), "--periods", "0.5,x"): "an option cannot be used:\n  periods[1]",
+        (str(results), "--output", str(results / "summary.json")): "summary.json cannot be written",
         (str(results), "--measures", "sa"): "measures[0]",
         (str(results), "--damping", "1"): "damping",
     }

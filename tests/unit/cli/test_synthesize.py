@@ -79,6 +79,7 @@ def test_stores_can_be_made_of_stores(files: Path) -> None:
             "variations are written as hdf5 only",
         ),
         (["--rupture", "{slip}", "--slip-rate", "box"], "must be brune, cosine or triangle"),
+        (["--store", "{slip}"], "slip.csv cannot be written"),
     ],
 )
 def test_one_message_says_what_is_wrong(
@@ -89,3 +90,11 @@ def test_one_message_says_what_is_wrong(
     error = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert words in error and "Traceback" not in error
     assert not (files / "found").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_found_before_the_work(
+    files: Path, capsys: Capture
+) -> None:
+    slip = str(files / "slip.csv")
+    assert main(["synthesize", str(files / "USC.h5"), "--rupture", slip, "--output", slip]) == 2
+    assert "slip.csv cannot be written" in capsys.readouterr().err

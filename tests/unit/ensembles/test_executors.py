@@ -16,6 +16,7 @@ from ensemble_plans import contents, groups, write_plan
 from here_executor import HereExecutor
 
 from groundswell.ensembles.executors import Executor
+from groundswell.ensembles.executors import local as local_workers
 from groundswell.ensembles.executors.local import LocalWorkers, Place
 from groundswell.ensembles.plan import Plan, load_plan
 from groundswell.ensembles.rows import Row
@@ -125,6 +126,41 @@ def test_the_last_words_of_a_worker_are_its_message(plan: Plan) -> None:
     with LocalWorkers(Assignment.of(plan), [place]) as executor:
         [crashed] = run_all(executor, [plan.rows[0]])
     assert crashed.state == "crashed" and "ended with exit code 1: " in crashed.message
+
+
+BANNER = "-----\nprterun has found that it cannot run.\n\nSome advice.\n-----\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", ""),
+        ("-----\n", ""),
+        ("Traceback:\n  in a line\nValueError: no\n", "ValueError: no"),
+        (BANNER, "prterun has found that it cannot run."),
+        (f"Traceback:\nValueError: no\n{BANNER}", "ValueError: no"),
+    ],
+)
+def test_the_line_that_says_best_why_a_worker_has_ended(text: str, line: str) -> None:
+    assert local_workers._last_words(text) == line
+
+
+@pytest.mark.parametrize(
+    ("launcher", "told"),
+    [
+        (
+            "nosuchprogram -n 2",
+            "nosuchprogram cannot be started: No such file.*; check",
+        ),
+        ('mpiexec "-n 2', "launcher = .*: no closing quotation"),
+    ],
+)
+def test_a_launcher_that_cannot_start(plan: Plan, launcher: str, told: str) -> None:
+    with (
+        pytest.raises(InputError, match=told),
+        LocalWorkers(Assignment.of(plan), [Place(launcher=launcher)]),
+    ):
+        pass
 
 
 def test_a_run_on_two_ranks(plan: Plan) -> None:

@@ -102,11 +102,23 @@ def test_combined_rows_have_names_of_their_own(lengths: list[int]) -> None:
         ('table = "no.csv"', "table .*does not exist"),
         ("columns = [", "plan.toml is not TOML"),
         ("columns = { a = [1] }\nranks_per_run = 0", "ranks_per_run = 0"),
+        ("columns = { a = [] }", "columns.a = ..: must not be empty"),
+        ("product = { a = [1], b = [] }", "product.b = ..: must not be empty"),
+        ("columns = { a = [1] }\nresults = []", "results = ..: must not be empty"),
+        (
+            f"product = {{ {', '.join(f'a{n} = {[*range(9)]}' for n in range(9))} }}",
+            "387,420,489 runs",
+        ),
     ],
 )
 def test_a_plan_that_is_wrong(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         plan_of(tmp_path, text)
+
+
+def test_tables_with_too_many_combinations() -> None:
+    with pytest.raises(InputError, match="1,002,000 runs; at most 1,000,000 are possible"):
+        combined([[{"a": n} for n in range(1000)], [{"b": n} for n in range(1002)]])
 
 
 def test_the_store_is_beside_the_plan(tmp_path: Path) -> None:

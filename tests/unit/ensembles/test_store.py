@@ -140,6 +140,18 @@ def test_a_folder_that_is_no_store(tmp_path: Path, content: str) -> None:
         ensembles.status(tmp_path / "none.zarr")
 
 
+def test_a_group_without_its_metadata_is_damaged(copied: Path) -> None:
+    """It could not be replaced by another run of the same name."""
+    group = copied.with_suffix(".zarr") / "run-0002"
+    (group / "zarr.json").unlink()
+    told = r"zarr\.json is missing; remove .*run-0002 and continue with --resume"
+    for act in (lambda: ensembles.status(group.parent), lambda: run_here(copied, resume=True)):
+        with pytest.raises(InputError, match=told):
+            act()
+    shutil.rmtree(group)
+    assert run_here(copied, resume=True).counts["complete"] == RUNS
+
+
 def test_a_store_that_cannot_be_written_stops_the_ensemble(copied: Path) -> None:
     """It is no claim of another process, for which a worker would wait."""
     shutil.rmtree(copied.with_suffix(".zarr") / "run-0002")

@@ -13,14 +13,15 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Assignment, Outcome, State
 from groundswell.ensembles.worker_process import END, decode, encode
-from groundswell.errors import InputError, install
+from groundswell.errors import InputError, install, quoted
 from groundswell.processes import find_mpiexec, without_launcher
 
 END_SECONDS = 20.0  # for a worker to end after its last run
@@ -47,10 +48,10 @@ class Place:
         """The command of the worker.
 
         Raises:
-            InputError: there is no mpiexec.
+            InputError: there is no mpiexec, or the launcher is no command.
         """
         if self.launcher:
-            return [*shlex.split(self.launcher), *PROGRAM]
+            return [*_words(self.launcher), *PROGRAM]
         if self.ranks == 1:
             return [*PROGRAM]
         mpiexec = find_mpiexec()
@@ -60,6 +61,39 @@ class Place:
                 f"{install('mpi')}, or give the launcher"
             )
         return [mpiexec, "-n", str(self.ranks), *PROGRAM]
+
+
+def _words(launcher: str) -> list[str]:
+    """The program and the arguments of a launcher."""
+    try:
+        return shlex.split(launcher)
+    except ValueError as error:
+        raise InputError(f"launcher = {quoted(launcher)}: {str(error).lower()}") from None
+
+
+def _opened(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start a command. Raises `InputError` if there is no such program, as with a launcher."""
+    try:
+        return subprocess.Popen(command, **options)
+    except OSError as error:
+        raise InputError(
+            f"{command[0]} cannot be started: {error.strerror}; check the launcher, and PATH"
+        ) from None
+
+
+def _last_words(text: str) -> str:
+    """The line of an output that says best why a program has ended; empty without one.
+
+    An error of Python is its last line. A launcher adds a banner between rules, or prints one alone
+    and says at its beginning what is wrong.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    before = [*takewhile(_has_words, lines)]
+    return before[-1] if before else next(filter(_has_words, lines), "")
+
+
+def _has_words(line: str) -> bool:
+    return any(map(str.isalnum, line))
 
 
 @dataclass
@@ -76,7 +110,7 @@ class _Process:
     def start(cls, place: Place, assignment: Assignment) -> _Process:
         """Start the process, and send it the data that all runs share."""
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
-        process = subprocess.Popen(
+        process = _opened(
             place.command(),
             env=without_launcher(os.environ) | dict(place.environment),
             stdin=subprocess.PIPE,
@@ -102,12 +136,12 @@ class _Process:
         return decode(line) if line.endswith(b"\n") else None
 
     def last_words(self) -> str:
-        """How the process ended, with the last line that it wrote to standard error."""
+        """How the process ended, with what it said of it on standard error."""
         code = self.process.wait()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         self.errors.seek(0)
-        lines = self.errors.read().decode(errors="replace").strip().splitlines()
-        return f"the worker ended with {how}" + (f": {lines[-1][:200]}" if lines else "")
+        said = _last_words(self.errors.read().decode(errors="replace"))
+        return f"the worker ended with {how}" + (f": {said[:200]}" if said else "")
 
     def end(self) -> None:
         """End the process after its current run, or at once if it has none."""

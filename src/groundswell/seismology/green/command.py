@@ -22,6 +22,7 @@ from groundswell.seismology.green.store import write_store
 from groundswell.seismology.green.synthesis import seismograms, variations
 from groundswell.seismology.green.table import read_variations
 from groundswell.seismology.green.tensor import read_tensors, station_of
+from groundswell.simulation.results_folder import require_writable
 
 if TYPE_CHECKING:
     import xarray
@@ -66,6 +67,7 @@ def synthesize(
     require_formats(formats)
     if rupture.table and set(formats) != {"hdf5"}:
         raise InputError("variations are written as hdf5 only; leave out the other formats")
+    require_writable(Path(folder))
     tensors, target = read_tensors(paths), Path(folder)
     if rupture.table:
         velocity = synthesize_variations(tensors, rupture, backend, dtype)
@@ -124,6 +126,7 @@ def pack(paths: Sequence[str | Path], folder: str | Path, *, half: bool = False)
     Raises:
         InputError: the runs do not belong together, or a store exists already.
     """
+    require_writable(Path(folder))
     tensors = read_tensors(paths)
     targets = [Path(folder) / f"{station_of(tensor)}.h5" for tensor in tensors]
     for target in targets:

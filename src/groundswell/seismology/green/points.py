@@ -293,12 +293,14 @@ def read_columns(path: Path, what: str) -> dict[str, Floats]:
     """The columns of numbers of a table with a header, (rows,).
 
     Raises:
-        InputError: the file is missing, has no rows, or a cell is not a number.
+        InputError: the file is missing, has no rows or a column twice, or a cell is not a number.
     """
     rows = read_rows(path, what)
     if len(rows) < 2:
         raise InputError(f"{path} has no rows; expected {what} with a header line")
     header = [name.lower() for name in rows[0][1]]
+    if len(set(header)) < len(header):
+        raise InputError(f"{path} has a column twice; name each column once")
     values = []
     for line, row in rows[1:]:
         try:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers
-from groundswell.errors import InputError
+from groundswell.errors import InputError, did_you_mean, listed
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import SrfRupture
 from groundswell.seismology.formats.fault_series import read_history
@@ -38,6 +38,7 @@ SLIP_RATES: dict[str, type[Brune | Cosine | Triangle]] = {
     "triangle": Triangle,
 }
 NEEDED = ("strike", "dip", "rake", "area", "slip", "rise_time")
+COLUMNS = ("x", "y", "longitude", "latitude", "depth", *NEEDED, "onset", "mu")  # of tables
 _MISFIT = 1e-6  # of a moment, relative, that the tensors of the store cannot represent
 
 
@@ -175,8 +176,7 @@ def _of_table(
     columns, context = read_columns(path, "a table of subfaults"), finder.context
     if missing := [name for name in NEEDED if name not in columns]:
         raise InputError(f"{path} lacks the columns {', '.join(missing)}; add them to its header")
-    if (columns["rise_time"] <= 0).any():
-        raise InputError(f"{path}: rise_time must be positive in all rows")
+    _require_valid(path, columns)
     places = positions_in(path, columns, context)
     mu = columns.get("mu", finder.tensor["mu"].values[finder.find(*places.T)])
     size, azimuth = mu * columns["area"] * columns["slip"], float(finder.tensor.attrs["azimuth"])
@@ -191,6 +191,18 @@ def _of_table(
         _sampled(place, moment, function, context.step, n + 1)
         for n, (place, moment, function) in enumerate(zip(places, moments, functions, strict=True))
     ]
+
+
+def _require_valid(path: Path, columns: dict[str, Floats]) -> None:
+    """Raise an error for columns that are unknown, perhaps misspelt, and for invalid values."""
+    if unknown := [name for name in columns if name not in COLUMNS]:
+        near = did_you_mean(unknown[0], COLUMNS)
+        raise InputError(f"{path} has the column {unknown[0]}{near}; allowed: {listed(COLUMNS)}")
+    for name in ("rise_time", "area", "mu"):
+        if name in columns and (columns[name] <= 0).any():
+            raise InputError(f"{path}: {name} must be positive in all rows")
+    if ((columns["dip"] < 0) | (columns["dip"] > 180)).any():
+        raise InputError(f"{path}: dip must be between 0 and 180 degrees in all rows")
 
 
 def _sampled(

@@ -21,6 +21,7 @@ from groundswell.arrays import DeviceArray, Floats, HostArray
 from groundswell.backends import Backend, Blocks, Items, Module, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
+from groundswell.errors import InputError
 from groundswell.seismology.green.files import STRAIN
 from groundswell.seismology.green.slip import SlipRows
 from groundswell.seismology.sources.point_sources import PointSource
@@ -109,6 +110,9 @@ def seismograms(
         tensor: see tensor.py.
         rows: the slip.
         dtype: floating-point type of the computation.
+
+    Raises:
+        InputError: slip begins after the end of the seismograms.
     """
     rupture = Variations(rows.onsets[None], np.ones((1, 1)), np.ones((1, 1)))
     return variations(tensor, rows, rupture, backend, dtype)[0]
@@ -243,9 +247,19 @@ def _times(tensor: xarray.Dataset, rows: SlipRows, varied: Variations) -> _Times
 
     interval, samples = float(tensor.attrs["interval"]), int(tensor.sizes["time"])
     zero = min(0.0, floor(varied.start / interval * (1 + 1e-12)) * interval)
+    _require_seen(float(varied.onset.max()) - zero, interval * samples)
     own = max(source.step * source.samples.size for source in rows.sources)
     duration = ceil((varied.end(own) - zero) / interval) + 1
     return _Times(interval, samples, next_fast_len(samples + duration, real=True), zero)
+
+
+def _require_seen(latest: float, duration: float) -> None:
+    """Raise `InputError` for slip that begins after the seismograms, which end with the runs."""
+    if latest > duration:
+        raise InputError(
+            f"slip begins {latest:.6g} s after the first slip or time 0, but the seismograms last "
+            f"only {duration:.6g} s, as the runs do; check the times of slip, or run for longer"
+        )
 
 
 def own_spectra(sources: Sequence[PointSource], times: _Times, dt: float) -> HostArray:

@@ -59,7 +59,7 @@ def intensity_maps(results: str | Path) -> Path | None:
             axes.set_visible(False)
         subtitle = event_sentence(maps.attrs) + sentence
         headline(grid[0, 0], title_of(maps.attrs, "Intensity"), subtitle)
-        frame.scale_bar(grid[0, 0])
+        frame.scale_bar(grid[0, -1])  # the subtitle is longer than the first panel
         frame.north_arrow(grid[0, 0])
     return path
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from green_tensors import DIP, POSITIONS, STRIKE, make_tensor
+from green_tensors import POSITIONS, STRIKE, make_subfaults, make_tensor
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.formats.fault_series import open_history
 from groundswell.seismology.green.estimates import green_warnings
 from groundswell.seismology.green.frames import read_frame, write_frame
@@ -29,10 +28,7 @@ def context(geography: Geography | None = None) -> SourceContext:
 
 
 def test_the_history_of_a_rupture_has_planes_along_the_grid(tmp_path: Path) -> None:
-    ones = np.ones(len(POSITIONS))
-    planes, cells = (STRIKE * ones, DIP * ones), FaceQuadrature.of_cells()
-    fault = Subfaults(POSITIONS, *planes, *[ones] * 5, cells)
-    with open_history(tmp_path / "rupture.nc", fault, {}, None) as writer:
+    with open_history(tmp_path / "rupture.nc", make_subfaults(), {}, None) as writer:
         zeros = np.zeros((1, len(POSITIONS)))
         names = ("slip_strike", "slip_updip", "work", "released")
         writer.append(np.zeros(1), dict.fromkeys(names, zeros))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from green_tensors import DIP, DT, POSITIONS, STRIKE, make_sources, make_tensor
+from green_tensors import DIP, DT, STRIKE, make_sources, make_subfaults, make_tensor
 
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import TIME
-from groundswell.seismology.faults.subfaults import FaceQuadrature, Subfaults
 from groundswell.seismology.formats.fault_series import open_history
 from groundswell.seismology.green.slip import PointFinder, SlipRows, read_slip
 from groundswell.seismology.green.table import read_variations
@@ -56,12 +55,9 @@ def test_a_table_may_give_the_rigidity(tmp_path: Path) -> None:
 
 
 def test_the_history_of_a_dynamic_rupture_is_slip(tmp_path: Path) -> None:
-    mu, ones = np.full(3, 2e10), np.ones(len(POSITIONS))
-    planes, rock = (STRIKE * ones, DIP * ones), (1e4 * ones, mu, 2700 * ones)
-    subfaults = Subfaults(POSITIONS, *planes, *rock, ones, ones, FaceQuadrature.of_cells())
     times = 0.2 + 0.05 * np.arange(9)
     slip = np.cumsum(np.hanning(9))[:, None] * [1.0, 0.5, 0.0]
-    with open_history(tmp_path / "rupture.nc", subfaults, {}, None) as writer:
+    with open_history(tmp_path / "rupture.nc", make_subfaults(), {}, None) as writer:
         none = np.zeros_like(slip)
         writer.append(
             times, {"slip_strike": slip, "slip_updip": -slip, "work": none, "released": none}
@@ -83,6 +79,13 @@ def test_the_history_of_a_dynamic_rupture_is_slip(tmp_path: Path) -> None:
     [
         (HEADER.replace("rake,", "") + "1000,800,500,30,70,1e6,0.5,0.4,0.1\n", "lacks the columns"),
         (HEADER + ROWS.replace("0.4", "0"), "rise_time must be positive"),
+        (HEADER + ROWS.replace("1e6", "-1e6"), "area must be positive"),
+        (HEADER + ROWS.replace(",70,", ",270,"), "dip must be between 0 and 180 degrees"),
+        (
+            HEADER.replace("onset", "onsets") + ROWS,
+            'column onsets (did you mean "onset"?); allowed',
+        ),
+        (HEADER.replace("onset", "slip") + ROWS, "has a column twice"),
         (HEADER + ROWS.replace("1500", "1510"), "is 10 m from the nearest"),
         ("longitude,latitude" + HEADER[3:] + ROWS, "need [grid.geography]"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from green_tensors import DT, convolved, make_sources, make_tensor
 
 from groundswell.backends import Backend, open_backend
+from groundswell.errors import InputError
 from groundswell.seismology.green.slip import SLIP_RATES, PointFinder, SlipRows
 from groundswell.seismology.green.synthesis import Variations, seismograms, variations
 from groundswell.seismology.sources.point_sources import PointSource
@@ -60,6 +61,16 @@ def test_nothing_returns_from_the_end_of_a_transform() -> None:
     long = replace(make_sources((0.0,))[0], samples=np.ones(100))
     found = seismograms(tensor, rows_of(tensor, [long]), open_backend("cpu"), "float64")
     assert relative(found.values, convolved(tensor, [long])) < 1e-13
+
+
+def test_slip_after_the_end_of_the_seismograms_is_an_error() -> None:
+    """It would be lost."""
+    tensor = make_tensor(samples=100)
+    seismograms(tensor, rows_of(tensor, make_sources((0.0, 99 * DT))), open_backend("cpu"))
+    for starts in ((0.0, 102 * DT), (-101 * DT, 0.0)):
+        rows = rows_of(tensor, make_sources(starts))
+        with pytest.raises(InputError, match=r"slip begins .* but the seismograms last only"):
+            seismograms(tensor, rows, open_backend("cpu"))
 
 
 def test_samples_may_be_further_apart_than_steps() -> None:
