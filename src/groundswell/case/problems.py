@@ -19,6 +19,7 @@ Violation = tuple[Location, str]  # location relative to a section, what is allo
 
 _FINAL = "final"  # type of errors whose text is shown as it is
 _ABSENT = object()
+WHOLE = "case"  # key of a problem of the whole content
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 _SENTENCES = {
@@ -97,7 +98,7 @@ def problems_in(error: ValidationError, content: Any) -> list[CaseProblem]:
     problems = []
     for item in error.errors(include_url=False, include_input=False):
         key, value = locate(item["loc"], content)
-        problems.append(CaseProblem(key or "case", format_value(value), item["msg"]))
+        problems.append(CaseProblem(key or WHOLE, format_value(value), item["msg"]))
     return list(dict.fromkeys(problems))
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from groundswell.cli.options import AsJson, SettingTexts, flag, print_json, settings_of
+from groundswell.errors import counted
 
 InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Input file (TOML).")]
 
@@ -54,7 +55,7 @@ def _rows(summary: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, str]]
         share = f"weight {branch['weight']:.3g}: " if len(branches) > 1 else ""
         yield (
             branch["name"],
-            f"{share}{branch['ruptures']:,} ruptures, {branch['rate']:.3g} per year, "
+            f"{share}{counted(branch['ruptures'], 'rupture')}, {branch['rate']:.3g} per year, "
             f"{branch['moment_rate']:.3g} N m per year",
         )
     yield "results", f"{folder}/ ({len(summary['files'])} files)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,10 @@ def compute(case: HazardCase) -> Hazard:
     curves = _curves(case, sites, branches, levels)
     parts = case.disaggregation
     found = dict(_disaggregations(case, sites, branches, curves, parts)) if parts else {}
-    warnings = [*_remarks(branches), *_out_of_range(curves, sites)]
+    warnings = [
+        *(*_remarks(branches), *_unshaken(curves, sites), *_out_of_range(curves, sites)),
+        *_left_out(parts, case.measures, found),
+    ]
     return Hazard(case, sites, branches, curves, found, warnings)
 
 
@@ -212,6 +215,30 @@ def _contribution(branch: Branch, measure: Measure, sites: Sites, site: int) -> 
 
 def _remarks(branches: Sequence[Branch]) -> list[str]:
     return sorted({remark for branch in branches for remark in branch.remarks})
+
+
+def _unshaken(curves: xarray.Dataset, sites: Sites) -> Iterator[str]:
+    """Yield a warning if no rupture moves some sites as much as the lowest level."""
+    if count := int((curves["rate"].values == 0).all(axis=(0, 2)).sum()):
+        yield (
+            f"no rupture reaches the levels at {count} of {len(sites)} sites; check their "
+            "positions, [levels] and maximum_distance"
+        )
+
+
+def _left_out(
+    section: DisaggregationSection | None,
+    measures: Sequence[Measure],
+    found: Mapping[tuple[str, Measure], Disaggregation],
+) -> Iterator[str]:
+    """Yield a warning for each measure that is not disaggregated at some sites."""
+    for measure in measures if section else ():
+        assert section
+        if names := [name for name in section.sites if (name, measure) not in found]:
+            yield (
+                f"no disaggregation of {measure} at {', '.join(names)}: the curve does not "
+                f"reach a return period of {section.return_period:g} years; choose another"
+            )
 
 
 def _out_of_range(curves: xarray.Dataset, sites: Sites) -> Iterator[str]:

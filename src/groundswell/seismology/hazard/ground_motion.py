@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
@@ -31,10 +33,16 @@ MODELS = {
     "CY14": "ChiouYoungs2014",
     "I14": "Idriss2014",
 }
+# Parameters that follow from the rupture and the site.
+OWN = (
+    *("mag", "mechanism", "dip", "width", "depth_tor", "on_hanging_wall", "v_s30"),
+    *("dist_rup", "dist_jb", "dist_x", "dist_y0"),
+)
 _SPECTRAL = ("psa", "sa", "rotd50")  # these models predict RotD50 or the geometric mean
 _CM = 0.01  # m
 _KM = 1e3  # m
 _MANY = 5000  # predictions that several processes share
+_FAULTING = "mag is beyond the recommended limits for the style of faulting"
 _WRONG_OPTION = "is not one of the options"
 Values = tuple[Floats, Floats]  # mean logarithms and deviations, (measures,)
 
@@ -62,7 +70,7 @@ class GroundMotionModel:
         remarks: warnings of the model, such as distances outside its range.
 
     Raises:
-        InputError: there is no such model, or pyGMM is not installed.
+        InputError: there is no such model or parameter, or pyGMM is not installed.
     """
 
     name: str
@@ -81,6 +89,11 @@ class GroundMotionModel:
             raise InputError(
                 f"model {self.name}: no parameter is called {some(unknown)}"
                 f"{did_you_mean(unknown[0], known)}"
+            )
+        if own := [key for key in self.parameters if key in OWN]:
+            raise InputError(
+                f"model {self.name}: {some(own)} follows from the rupture and the site; leave it "
+                "out"
             )
 
     def lognormal(
@@ -138,11 +151,11 @@ class GroundMotionModel:
         self, scenario: dict[str, Any], measures: list[Measure], remarks: set[str]
     ) -> Values:
         library = _pygmm()
-        with warnings.catch_warnings(record=True) as caught:
+        with _logged() as logged, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 model = getattr(library, MODELS[self.name])(
-                    library.Scenario(**{**scenario, **self.parameters})
+                    library.Scenario(**{**self.parameters, **scenario})
                 )
                 found = [self._of(model, measure) for measure in measures]
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -152,6 +165,8 @@ class GroundMotionModel:
             if _WRONG_OPTION in text:  # pyGMM would use the default instead
                 raise InputError(f"model {text}")
             remarks.add(text)
+        if logged:
+            remarks.add(f"{self.name}: {_FAULTING}")
         means, deviations = np.array(found).T
         return means, deviations
 
@@ -204,6 +219,22 @@ def _mechanism(rake: float | None) -> str:
     if 30 < turned < 150:
         return "RS"
     return "NS" if -150 < turned < -30 else "SS"
+
+
+@contextmanager
+def _logged() -> Iterator[list[logging.LogRecord]]:
+    """The warnings that pyGMM logs, which else are printed for each prediction.
+
+    They are about magnitudes, whose limits depend on the style of faulting.
+    """
+    found: list[logging.LogRecord] = []
+    handler, root = logging.Handler(logging.WARNING), logging.getLogger()
+    handler.emit = found.append  # type: ignore[method-assign]
+    root.addHandler(handler)
+    try:
+        yield found
+    finally:
+        root.removeHandler(handler)
 
 
 def _short(text: str) -> str:

@@ -22,18 +22,27 @@ from groundswell.errors import InputError, did_you_mean, listed
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.seismology.hazard.exceedance import Lognormal, Samples
-from groundswell.seismology.hazard.measures import Measure
+from groundswell.seismology.hazard.measures import ACCELERATIONS, GRAVITY, Measure
 from groundswell.seismology.hazard.ruptures import Ruptures, some
-from groundswell.seismology.hazard.sites import Sites, names_of_grid
+from groundswell.seismology.hazard.sites import Sites, names_of_grid, plane
 
 if TYPE_CHECKING:
     import xarray
 
-_UNITS = {"m s-2": 1.0, "m/s^2": 1.0, "m/s2": 1.0, "m s-1": 1.0, "m/s": 1.0, "m": 1.0, "s": 1.0}
-_OTHER_UNITS = {"g": 9.80665, "cm/s^2": 0.01, "cm s-2": 0.01, "cm/s": 0.01, "cm s-1": 0.01}
+_ACCELERATION = {
+    **dict.fromkeys(("m s-2", "m/s^2", "m/s2"), 1.0),
+    **{"g": GRAVITY, "cm/s^2": 0.01, "cm s-2": 0.01},
+}
+_SPEED = {"m s-1": 1.0, "m/s": 1.0, "cm/s": 0.01, "cm s-1": 0.01}
+_UNITS = {
+    **dict.fromkeys(ACCELERATIONS, _ACCELERATION),
+    **dict.fromkeys(("pgv", "arias", "cav"), _SPEED),
+    **{"pgd": {"m": 1.0, "cm": 0.01}, "d5": {"s": 1.0}},
+}
 _HORIZONTAL = ("E", "N")
 COMBINED = ("geometric-mean", "larger")
 RUPTURE = "rupture"  # the coordinate that names ruptures
+_SAME_PLACE = 1e3  # m, between the positions of a site in two files
 _PERIOD_TOLERANCE = 1e-3  # relative
 
 
@@ -58,6 +67,8 @@ class Intensities:
         rupture: str = RUPTURE,
     ) -> None:
         self._source, self._component = source, component
+        if component and "component" not in dataset.dims:
+            raise InputError(f"{source}: has no components; leave out component = {component!r}")
         self._grid: tuple[int, int] | None = None
         dataset = _with_ruptures(dataset, rupture, source)
         if {"x", "y"} <= set(dataset.dims):
@@ -104,9 +115,10 @@ class Intensities:
             InputError: a rupture, a site or the measure is missing, or values are invalid.
         """
         places = _positions(self._site_names, sites.names, f"{self._source}: sites")
+        self._require_near(sites, places)
         array = self._values(measure).isel(site=places)
         values = np.asarray(array.transpose(*self._order).values, float)
-        values = values.reshape(-1, values.shape[-1]) * self._unit(array)
+        values = values.reshape(-1, values.shape[-1]) * self._unit(array, measure)
         self._require_valid(values, measure)
         groups = [self._rows(name) for name in ruptures.names]
         most = max(map(len, groups))
@@ -127,6 +139,21 @@ class Intensities:
                 'distribution = "samples"'
             )
         return samples.lognormal()
+
+    def _require_near(self, sites: Sites, places: list[int]) -> None:
+        """Raise `InputError` if sites of the same names are elsewhere in the dataset."""
+        pair = ("longitude", "latitude") if sites.is_geographic else ("x", "y")
+        if not all(name in self._data.variables for name in pair):
+            return
+        own = np.column_stack([np.asarray(self._data[name].values, float) for name in pair])
+        found = own[places] if sites.frame is None else plane(sites.frame, own[places])
+        apart = np.linalg.norm(found - sites.positions, axis=1)
+        if (apart > _SAME_PLACE).any():
+            n = int(np.nanargmax(apart))
+            raise InputError(
+                f"{self._source}: site {sites.names[n]!r} is {apart[n] / 1e3:.3g} km from its "
+                "position in [sites]; correct one of them"
+            )
 
     @cached_property
     def _site_names(self) -> list[str]:
@@ -200,14 +227,15 @@ class Intensities:
             )
         return array.isel(component=known.index(self._component))
 
-    def _unit(self, array: xarray.DataArray) -> float:
+    def _unit(self, array: xarray.DataArray, measure: Measure) -> float:
+        """The unit of a variable in SI units, in which it is without an attribute."""
         unit = str(array.attrs.get("units", "")).strip()
-        if unit and unit not in {**_UNITS, **_OTHER_UNITS}:
+        known = _UNITS.get(measure.base, {**_ACCELERATION, **_SPEED})
+        if unit and unit not in known:
             raise InputError(
-                f"{self._source}: {array.name} has the unit {unit!r}; it must be "
-                f"{listed({**_UNITS, **_OTHER_UNITS})}"
+                f"{self._source}: {array.name} has the unit {unit!r}; it must be {listed(known)}"
             )
-        return {"": 1.0, **_UNITS, **_OTHER_UNITS}[unit]
+        return known.get(unit, 1.0)
 
     def _require_valid(self, values: Floats, measure: Measure) -> None:
         if (values < 0).any() or np.isinf(values).any():

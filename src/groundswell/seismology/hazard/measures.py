@@ -11,7 +11,7 @@ GRAVITY = 9.80665  # m/s^2
 _NAME = re.compile(
     r"\s*(?P<name>[A-Za-z][A-Za-z0-9_]*)\s*(?:\(\s*(?P<period>[^()]*?)\s*s?\s*\))?\s*"
 )
-_ACCELERATIONS = ("pga", "psa", "sa", "rotd50", "rotd100")
+ACCELERATIONS = ("pga", "psa", "sa", "rotd50", "rotd100")
 _TITLES = {
     "pga": "peak ground acceleration",
     "pgv": "peak ground velocity",
@@ -62,7 +62,7 @@ class Measure:
     @property
     def unit(self) -> tuple[float, str]:
         """The unit of pictures and tables: its value in SI, and its name."""
-        return (GRAVITY, "g") if self.base in _ACCELERATIONS else _UNITS.get(self.base, (1.0, ""))
+        return (GRAVITY, "g") if self.base in ACCELERATIONS else _UNITS.get(self.base, (1.0, ""))
 
     @property
     def title(self) -> str:

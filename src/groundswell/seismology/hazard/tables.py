@@ -13,7 +13,7 @@ from pydantic import Field
 from groundswell.arrays import Floats
 from groundswell.case import read_document
 from groundswell.case.common import Section
-from groundswell.case.problems import Violation
+from groundswell.case.problems import WHOLE, Violation
 from groundswell.case.units import Angle, Length, NonNegative, Number, Positive, Speed
 from groundswell.errors import (
     CaseError,
@@ -169,12 +169,18 @@ def _read(path: Path, key: str, kind: type[Row]) -> list[Row]:
         try:
             found.append(kind(**content))
         except CaseError as error:
-            problems += [replace(p, key=f"{where}: {p.key}") for p in error.problems]
+            problems += [_at(where, problem) for problem in error.problems]
         except TypeError:
             problems.append(CaseProblem(where, "", "must be a table"))
     if problems:
         raise CaseError(problems, str(path))
     return found
+
+
+def _at(where: str, problem: CaseProblem) -> CaseProblem:
+    """A problem of a key of a row, or of the whole row."""
+    key = where if problem.key == WHOLE else f"{where}: {problem.key}"
+    return replace(problem, key=key)
 
 
 def _toml(path: Path, key: str) -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,13 @@ import pytest
 
 from groundswell.errors import InputError
 from groundswell.seismology.hazard.curves import exceedance_rates
-from groundswell.seismology.hazard.ground_motion import MODELS, GroundMotionModel
+from groundswell.seismology.hazard.ground_motion import (
+    _FAULTING,
+    MODELS,
+    OWN,
+    GroundMotionModel,
+    _scenario,
+)
 from groundswell.seismology.hazard.measures import GRAVITY, Measure
 from groundswell.seismology.hazard.nrml import Discretisation, read_nrml
 from groundswell.seismology.hazard.ruptures import Rupture, Ruptures
@@ -88,6 +94,26 @@ def test_parameters_and_remarks(pygmm: Any) -> None:
     second = plain.lognormal([MEASURES[0]], RUPTURES, SITES)[MEASURES[0]]
     assert not np.allclose(first.mean[0, :2], second.mean[0, :2])
     assert plain.remarks == {"BSSA14: dist_jb is greater than the recommended limit"}
+
+
+@pytest.mark.parametrize("name", ["BSSA14", "CB14", "CY14"])
+def test_magnitudes_beyond_those_of_their_faulting_are_one_remark(
+    pygmm: Any, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """pyGMM logs them, once for each prediction."""
+    model = GroundMotionModel(name)
+    ruptures = Ruptures([Rupture(f"R{n}", 8.4 + n / 50, 1e-2, -90.0, SURFACE) for n in range(3)])
+    model.lognormal(MEASURES, ruptures, SITES)
+    assert f"{name}: {_FAULTING}" in model.remarks
+    assert not capfd.readouterr().err
+
+
+def test_parameters_that_ruptures_and_sites_have() -> None:
+    pytest.importorskip("pygmm")
+    for key in OWN:
+        with pytest.raises(InputError, match=f'"{key}" follows from the rupture and the site'):
+            GroundMotionModel("BSSA14", {key: 5.0})
+    assert {*_scenario(RUPTURES[0], SURFACE, SURFACE.distances(PLACES), SITES, 0)} == {*OWN}
 
 
 def test_many_predictions_are_shared_by_processes(

@@ -195,7 +195,21 @@ def test_levels_out_of_range_are_a_warning(tmp_path: Path) -> None:
     narrow = {"levels.pga": ["1e-5 g", "1e-4 g"], "return_periods": [475]}
     warnings = compute(load_hazard_case(path, narrow)).warnings
     assert warnings[0].startswith("pga at 475 years is outside the range of levels at 4 of 4 sites")
-    assert len(warnings) == 1
+    assert warnings[1].startswith("no disaggregation of pga at S1") and len(warnings) == 2
+
+
+def test_what_cannot_be_disaggregated_is_a_warning(tmp_path: Path) -> None:
+    frequent = {"disaggregation.return_period": 2}
+    first = compute(load_hazard_case(write_inputs(tmp_path), frequent)).warnings[0]
+    assert first.startswith("no disaggregation of pga at S1: the curve does not reach a return")
+
+
+def test_sites_that_no_rupture_shakes_are_a_warning(tmp_path: Path) -> None:
+    high: dict[str, object] = {f"levels.{key}": ["100 g", "200 g"] for key in ("pga", "psa")}
+    high |= {"levels.pgv": [1e3, 2e3], "intensities.1.distribution": "samples"}
+    case = load_hazard_case(write_inputs(tmp_path), high)
+    first = compute(case).warnings[0]
+    assert first.startswith("no rupture reaches the levels at 4 of 4 sites; check their")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,24 @@ def test_units(pga: Floats) -> None:
     data["pga"].attrs["units"] = "furlong"
     with pytest.raises(InputError, match="has the unit 'furlong'"):
         samples(data)
+    data["pga"].attrs["units"] = "m/s"
+    with pytest.raises(InputError, match=r"has the unit 'm/s'; it must be m s-2, .* or cm s-2"):
+        samples(data)
+
+
+def test_components_that_are_not_there(pga: Floats) -> None:
+    with pytest.raises(InputError, match="has no components; leave out component = 'E'"):
+        samples(plain(pga), component="E")
+
+
+def test_sites_are_where_they_were_simulated(pga: Floats) -> None:
+    found = Intensities(plain(pga), "data.nc")
+    sites = found.sites(760.0)
+    near = replace(sites, horizontal=sites.horizontal + 500.0)
+    assert np.array_equal(found.samples(PGA, RUPTURES, near).values, pga)
+    far = replace(sites, horizontal=sites.horizontal + np.eye(S)[:, [0, S - 1]] * [0.0, 5e3])
+    with pytest.raises(InputError, match=r"site 'S4' is 5 km from its position in .sites."):
+        found.samples(PGA, RUPTURES, far)
 
 
 def test_what_is_missing(pga: Floats) -> None:

@@ -73,8 +73,11 @@ def test_every_problem_of_a_table_is_listed(tmp_path: Path) -> None:
         ("", "first line must name the columns"),
         ("name,name\n", "once each"),
         ("name,magnitude,rate\nA,6\n", "line 2: 2 cells; the header has 3"),
-        ("name,magnitude,rate,strik\nA,6,1,3\n", r'"strik" is not .*did you mean "strike"'),
-        (HEAD + "A,6,1,,,,,30,,,\n", "give all of strike, dip, length, width, depth"),
+        (
+            "name,magnitude,rate,strik\nA,6,1,3\n",
+            r'"strik" is not a column .*did you mean "strike"',
+        ),
+        (HEAD + "A,6,1,,,,,30,,,\n", "  line 2: give all of strike, dip, length, width, depth"),
     ],
 )
 def test_tables_that_are_refused(tmp_path: Path, text: str, reason: str) -> None:
