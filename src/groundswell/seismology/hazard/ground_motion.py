@@ -221,18 +221,28 @@ def _mechanism(rake: float | None) -> str:
     return "NS" if -150 < turned < -30 else "SS"
 
 
+class _Collector(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        self.records.append(record)
+
+
 @contextmanager
 def _logged() -> Iterator[list[logging.LogRecord]]:
     """The warnings that pyGMM logs, which else are printed for each prediction.
 
     They are about magnitudes, whose limits depend on the style of faulting.
     """
-    found: list[logging.LogRecord] = []
-    handler, root = logging.Handler(logging.WARNING), logging.getLogger()
-    handler.emit = found.append  # type: ignore[method-assign]
+    handler, root = _Collector(), logging.getLogger()
     root.addHandler(handler)
     try:
-        yield found
+        yield handler.records
     finally:
         root.removeHandler(handler)
 
