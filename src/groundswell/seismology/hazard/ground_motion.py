@@ -130,7 +130,7 @@ class GroundMotionModel:
         if count == 1 or len(ruptures) * len(sites) < _MANY:
             yield from map(predict, ruptures)
             return
-        with ProcessPoolExecutor(count, get_context("fork")) as pool:
+        with ProcessPoolExecutor(count, get_context("forkserver")) as pool:
             yield from pool.map(predict, ruptures, chunksize=max(len(ruptures) // (8 * count), 1))
 
     def _predict_rupture(
