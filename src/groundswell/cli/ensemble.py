@@ -173,11 +173,11 @@ def _report(quiet: bool) -> Callable[[Outcome], None]:
     if quiet:
         return lambda outcome: None
 
-    def tell(outcome: Outcome) -> None:
+    def report(outcome: Outcome) -> None:
         seconds = f" in {outcome.seconds:.3g} s" if outcome.seconds else ""
         typer.echo(f"{outcome.name} {outcome.state}{seconds}{_reason(outcome.message)}", err=True)
 
-    return tell
+    return report
 
 
 def _reason(message: str) -> str:

@@ -49,9 +49,14 @@ def choice(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
     return parse
 
 
+def choice_option(kind: type[StrEnum], text: str, *names: str) -> object:
+    """An option whose value is one of several words, with a help text."""
+    return typer.Option(*names, parser=choice(kind), metavar=f"<{'|'.join(kind)}>", help=text)
+
+
 def backend_option(text: str) -> object:
     """The option `--backend` with a help text."""
-    return typer.Option(parser=choice(BackendName), metavar=f"<{'|'.join(BackendName)}>", help=text)
+    return choice_option(BackendName, text)
 
 
 def flag(*names: str, text: str) -> object:
@@ -69,12 +74,7 @@ SolverName = Annotated[
 AsJson = Annotated[bool, flag("--json", text="Print the result as JSON.")]
 Backend = Annotated[BackendName | None, backend_option("Backend; overrides the case.")]
 FloatingPoint = Annotated[
-    Precision | None,
-    typer.Option(
-        parser=choice(Precision),
-        metavar=f"<{'|'.join(Precision)}>",
-        help="Floating-point type; overrides the case.",
-    ),
+    Precision | None, choice_option(Precision, "Floating-point type; overrides the case.")
 ]
 SettingTexts = Annotated[
     list[str] | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli.options import BackendName, Precision, backend_option, choice, flag
+from groundswell.cli.options import BackendName, Precision, backend_option, choice_option, flag
 
 
 class SlipRate(StrEnum):
@@ -46,20 +46,15 @@ def synthesize(
     ] = None,
     slip_rate: Annotated[
         SlipRate,
-        typer.Option(
-            parser=choice(SlipRate),
-            metavar=f"<{'|'.join(SlipRate)}>",
-            help="Shape of the slip rate for tables, which contain only rise times.",
+        choice_option(
+            SlipRate, "Shape of the slip rate for tables, which contain only rise times."
         ),
     ] = SlipRate.cosine,
     output: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("synthetics"),
     formats: Annotated[
         list[SeismogramFormat] | None,
-        typer.Option(
-            "--format",
-            parser=choice(SeismogramFormat),
-            metavar=f"<{'|'.join(SeismogramFormat)}>",
-            help="Format of seismograms; may be repeated. [default: hdf5]",
+        choice_option(
+            SeismogramFormat, "Format of seismograms; may be repeated. [default: hdf5]", "--format"
         ),
     ] = None,
     tolerance: Annotated[
@@ -74,11 +69,7 @@ def synthesize(
     backend: Annotated[BackendName, backend_option("Backend.")] = BackendName.cpu,
     precision: Annotated[
         Precision,
-        typer.Option(
-            parser=choice(Precision),
-            metavar=f"<{'|'.join(Precision)}>",
-            help="Floating-point type of the computation.",
-        ),
+        choice_option(Precision, "Floating-point type of the computation."),
     ] = Precision.single,
 ) -> None:
     """Compute seismograms of ruptures from strain Green tensors.

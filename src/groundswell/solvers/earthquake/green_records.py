@@ -51,7 +51,7 @@ class GreenRecords:
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open the file; `length` is the number of samples to keep when a run resumes."""
-        setup, writer = self._setup, None
+        setup = self._setup
         if not self._comm.first:
             return self.series.output(None, lambda *_: None)
         azimuth = setup.geography.true_azimuth if setup.geography else 0.0
