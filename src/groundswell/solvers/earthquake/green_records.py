@@ -11,11 +11,12 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.green.files import FILE, GreenTimes, GreenWriter, medium_digest
-from groundswell.seismology.green.points import GreenSurvey
+from groundswell.seismology.green.points import GreenSurvey, StrainPoints
 from groundswell.seismology.green.recording import StrainSeries
 from groundswell.seismology.sources.event import date_attributes
+from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.earthquake.rank_fields import RankFields
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import Setup, ground_digest
 from groundswell.solvers.earthquake.strain_points import StrainTable, accumulate_strain, load_strain
 
 
@@ -32,7 +33,7 @@ class GreenRecords:
 
     def __init__(self, setup: Setup, survey: GreenSurvey, rank: RankFields) -> None:
         self._setup, self._survey, self._comm = setup, survey, rank.comm
-        table = StrainTable.of(setup.ground, survey.points)
+        table = _table(setup, survey.points)
         strain = load_strain(rank.backend, table, rank.part, rank.clock)
         layout = Layout(rank.part.cells, np.dtype(setup.dtype).itemsize)
         velocities = {name: rank.fields[name] for name in ("vx", "vy", "vz")}
@@ -64,6 +65,15 @@ class GreenRecords:
     def state(self) -> dict[str, DistributedArray]:
         """The strains so far, for checkpoints."""
         return {f"{GREEN}/strain": self.series.state()}
+
+
+def _table(setup: Setup, points: StrainPoints) -> StrainTable:
+    """The table of the points, which all forces of an ensemble share."""
+    return kept(
+        "strain table",
+        lambda: (ground_digest(setup.case), points.positions.tobytes(), points.basis.tobytes()),
+        lambda: StrainTable.of(setup.ground, points),
+    )
 
 
 def green_records(setup: Setup, rank: RankFields) -> GreenRecords | None:

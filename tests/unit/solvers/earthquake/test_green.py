@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import h5py
 import numpy as np
@@ -29,6 +30,7 @@ from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.green.command import Rupture, synthesize
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.result import Result
+from groundswell.simulation.session import RunSession
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.halo import decompose_grid
 from groundswell.solvers.earthquake.setup import prepare
@@ -82,6 +84,21 @@ def test_seismograms_of_an_srf_rupture_are_those_of_a_run_with_it(
     runs: list[Path], srf: Path, forward: Path, tmp_path: Path
 ) -> None:
     assert synthetic_error(runs, srf, forward, tmp_path) < 1e-12
+
+
+def test_runs_of_a_session_share_the_table_of_strains(
+    runs: list[Path], srf: Path, tmp_path: Path
+) -> None:
+    recorded = {"rupture": rupture_section(srf), "components": "shear"}
+    session = RunSession()
+    with patch.object(StrainTable, "of", wraps=StrainTable.of) as made:
+        for axis in range(2):
+            case = EarthquakeCase.from_dict(force_case(axis, recorded))
+            gs.run(case, folder=tmp_path / str(axis), session=session)
+    assert made.call_count == 1
+    for axis in range(2):
+        with h5py.File(tmp_path / str(axis) / FILE) as found, h5py.File(runs[axis] / FILE) as alone:
+            assert np.array_equal(found["strain"][:], alone["strain"][:])
 
 
 def test_the_whole_tensor_gives_the_same(
