@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.arrays import HostArray
-from groundswell.backends.host_threads import chunks, for_each
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.damage import read_errors_reported
+from groundswell.formats.streams import Stream, allocated_at_once, write_streams
 
 if TYPE_CHECKING:
     import xarray
 
 _CONVENTIONS = "CF-1.11"
 _LARGE = 2**24  # bytes; threads write variables of this size or more without HDF5
-_SYNCED = 256  # parts of a stream after which a thread waits until the disk has them
 _SIGNATURES = {b"\x89HDF\r\n\x1a\n": "h5netcdf", b"CDF": "scipy"}
 
 
@@ -35,26 +32,6 @@ class Variable:
     dtype: Any = None
     chunks: tuple[int, ...] | None = None
     attrs: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Values of variables that are found some rows at a time, while others are written.
-
-    Args:
-        names: the variables, which have no chunks; the values of each take rows * size values, or
-            a multiple of them, in their last dimensions.
-        rows: number of rows, and number of values in a row.
-        read: returns what `find` needs for some rows, from a device for example; it is called in
-            the calling thread, one part after another.
-        find: returns the values of each variable in these rows, in the type of the variable, (...,
-            values); threads call it.
-    """
-
-    names: Sequence[str]
-    rows: tuple[int, int]
-    read: Callable[[slice], Any]
-    find: Callable[[Any], Sequence[HostArray]]
 
 
 # Plain seconds, because readers decode "seconds since" as dates.
@@ -71,24 +48,23 @@ def create_netcdf(
     dimensions: Mapping[str, int | None],
     variables: Mapping[str, Variable],
     attrs: Mapping[str, object],
-    streams: Sequence[Stream] = (),
+    streamed: Collection[str] = (),
 ) -> None:
     """Create a CF file in NetCDF-4 and write its variables; None is a growing size.
 
     Args:
-        streams: values of variables that have only a type; see `Stream`.
+        streamed: variables that have only a type, whose values `write_streams` will write.
     """
     import h5netcdf  # type: ignore[import-untyped]
 
-    large = [_stream_of(name, of.values) for name, of in variables.items() if _is_large(of)]
-    streamed = {name for stream in (*large, *streams) for name in stream.names}
+    large = {name: of.values for name, of in variables.items() if _is_large(of)}
     with h5netcdf.File(path, "w", locking=False) as file:
         file.dimensions = dict(dimensions)
         for name, variable in variables.items():
-            _create_variable(file, name, variable, streamed=name in streamed)
+            _create_variable(file, name, variable, streamed=name in (*large, *streamed))
         for key, value in netcdf_attributes({"Conventions": _CONVENTIONS, **attrs}).items():
             file.attrs[key] = value
-    _write_streams(path, [*large, *streams])
+    write_streams(path, [Stream.of_array(*each) for each in large.items()])
 
 
 @contextmanager
@@ -182,7 +158,7 @@ def _create_variable(file: Any, name: str, variable: Variable, *, streamed: bool
     values, dtype, more = variable.values, variable.dtype, {}
     if streamed:
         dtype = dtype or values.dtype
-        more = {"dcpl": _allocated_at_once()}
+        more = {"dcpl": allocated_at_once()}
     elif values is not None:
         values = np.asarray(values)
         text = values.dtype.kind in "UO"
@@ -195,65 +171,7 @@ def _create_variable(file: Any, name: str, variable: Variable, *, streamed: bool
         added.attrs[key] = value
 
 
-# --- large variables ------------------------------------------------------------------------------
-
-
 def _is_large(variable: Variable) -> bool:
     """Whether threads write the values, which are then contiguous in the file."""
     values = variable.values
     return isinstance(values, np.ndarray) and values.nbytes >= _LARGE and variable.chunks is None
-
-
-def _stream_of(name: str, values: HostArray) -> Stream:
-    """A stream of the values of an array."""
-    return Stream(
-        (name,),
-        (len(values), values[0].size),
-        lambda part: values[part],
-        lambda part: [np.ascontiguousarray(part)],
-    )
-
-
-def _allocated_at_once() -> Any:
-    """Properties of a dataset that HDF5 allocates on creation and does not fill."""
-    import h5py
-
-    found = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    found.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    found.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-    return found
-
-
-def _write_streams(path: Path, streams: Sequence[Stream]) -> None:
-    """Write the values of streams to the bytes that HDF5 has allocated for them."""
-    import h5py
-
-    with h5py.File(path, locking=False) as file:
-        starts = [[file[name].id.get_offset() for name in stream.names] for stream in streams]
-    with path.open("r+b") as file:
-        for stream, places in zip(streams, starts, strict=True):
-            _write_stream(file.fileno(), stream, places)
-
-
-def _write_stream(file: int, stream: Stream, starts: Sequence[int]) -> None:
-    """Write the values of a stream to a file, whose variables begin at these bytes."""
-    count, size = stream.rows
-    parts = chunks(count, size)
-
-    def write(number: int, given: Any) -> None:
-        first = parts[number].start
-        for start, values in zip(starts, stream.find(given), strict=True):
-            pieces = values.reshape(-1, (parts[number].stop - first) * size)
-            for n, piece in enumerate(pieces):
-                _write_at(file, piece, start + (n * count + first) * size * piece.itemsize)
-        if number % _SYNCED == _SYNCED - 1:
-            os.fdatasync(file)  # the disk works while other threads find values
-
-    given = ((number, stream.read(part)) for number, part in enumerate(parts))
-    for_each(lambda pair: write(*pair), given)
-
-
-def _write_at(file: int, values: HostArray, start: int) -> None:
-    data, done = np.ascontiguousarray(values).data.cast("B"), 0
-    while done < len(data):
-        done += os.pwrite(file, data[done:], start + done)

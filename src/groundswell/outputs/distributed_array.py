@@ -16,10 +16,12 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray, Integers
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
+from groundswell.formats.streams import Rows
 from groundswell.grids.cartesian import Field, Part
 
 ArrayIndex = tuple[Any, ...]  # slices, one an axis; or an index list of the first axis, then slices
 Span = tuple[slice, slice]  # along one axis: where in this rank's array, and where in the whole
+ReadRows = tuple[Rows, Callable[[slice], HostArray]]  # rows of an array, and what reads some
 AXES = (2, 1, 0)  # of cells (x, y, z), in an array's order
 
 
@@ -96,28 +98,39 @@ class DistributedArray:
             whole[there] = values
         return whole
 
-    def reader(
+    def written_rows(
         self,
         backend: Backend,
         comm: Communicator,
         complete: Callable[[HostArray], HostArray] = lambda whole: whole,
-    ) -> Callable[[slice], HostArray] | None:
-        """A function that returns some values of the flattened whole; None except at rank 0.
+    ) -> ReadRows | None:
+        """What this rank writes of the whole to a file: rows, and a function that reads some.
 
-        All ranks must call this method. If one rank owns the whole, the function copies values from
-        the device when it is called, and the whole needs no memory.
+        Boxes of ranks on one host are read from the device piece by piece, and need no memory. Else
+        rank 0 gathers the whole, and the others write nothing. All ranks must call this method.
 
         Args:
             complete: sets the values that no rank has.
         """
-        if comm.size == 1 and len(self.own) == 1:
+        if len(comm.same_host) == comm.size and self._is_box:
             (here, there), *_ = self.own
-            own = self.array[here]
-            if _is_whole(there, own, self.shape):
-                flat = own.reshape(-1)
-                return lambda part: backend.to_host(flat[part])
+            return self._rows_of_device(backend, here, there)
         whole = self.gather(backend, comm)
-        return None if whole is None else complete(whole).reshape(-1).__getitem__
+        if whole is None:
+            return None
+        return Rows.whole(whole.size), complete(whole).reshape(-1).__getitem__
+
+    def _rows_of_device(self, backend: Backend, here: ArrayIndex, there: ArrayIndex) -> ReadRows:
+        rows, flat = Rows.of_box(self.shape, there), self.array[here].reshape(-1)
+
+        def read(part: slice) -> HostArray:
+            return backend.to_host(flat[part.start * rows.size : part.stop * rows.size])
+
+        return rows, read
+
+    @property
+    def _is_box(self) -> bool:
+        return len(self.own) == 1 and all(isinstance(entry, slice) for entry in self.own[0][1])
 
 
 def _is_whole(there: ArrayIndex, values: DeviceArray, shape: tuple[int, ...]) -> bool:

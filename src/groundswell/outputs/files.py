@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from groundswell.arrays import Floats, HostArray
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
-from groundswell.formats.atomic import atomic_write
-from groundswell.formats.netcdf import Stream, Variable, create_netcdf
+from groundswell.formats.atomic import atomic_write, disk_errors
+from groundswell.formats.netcdf import Variable, create_netcdf
+from groundswell.formats.streams import Stream, write_streams
 
 _CHUNK_BYTES = 1 << 20
 _CHUNK_SAMPLES = 512
@@ -81,60 +84,88 @@ class SeriesWriter(AppendableFile):
         return Variable(variable.dims, None, variable.dtype, chunks, variable.attrs)
 
 
+@dataclass(frozen=True)
+class FieldsFile:
+    """A file of fields with all their values, not yet written.
+
+    Args:
+        path: its name.
+        coordinates: coordinates of all dimensions, by name.
+        fields: variables by name.
+        attrs: attributes of the file.
+    """
+
+    path: Path
+    coordinates: Mapping[str, Variable]
+    fields: Mapping[str, Variable]
+    attrs: Mapping[str, object]
+
+    @contextmanager
+    def created(self) -> Iterator[Path]:
+        """Create it under a temporary name; after the block, it is flushed and gets its own.
+
+        Fields that have only a type await the values of streams.
+        """
+        sizes, variables = sizes_of(self.coordinates), {**self.coordinates, **self.fields}
+        size = sum(_bytes_of(variable, sizes) for variable in variables.values())
+        streamed = [name for name, of in self.fields.items() if of.values is None]
+        with atomic_write(self.path, size + _METADATA_BYTES) as part:
+            create_netcdf(part, sizes, variables, self.attrs, streamed)
+            yield part
+
+
 def write_fields(
     path: Path,
     coordinates: Mapping[str, Variable],
     fields: Mapping[str, Variable],
     attrs: Mapping[str, object],
-    streams: Sequence[Stream] = (),
 ) -> Path:
     """Write fields with all their values to a new file.
-
-    Args:
-        streams: values of fields that have only a type; see `Stream`.
 
     Raises:
         InputError: there is no permission to write.
         RunFailed: the disk is full.
     """
-    with _written(path, coordinates, fields, attrs, streams):
+    with FieldsFile(path, coordinates, fields, attrs).created():
         return path
 
 
-def flushed_later(
-    disk: Executor,
-    path: Path,
-    coordinates: Mapping[str, Variable],
-    fields: Mapping[str, Variable],
-    attrs: Mapping[str, object],
-    streams: Sequence[Stream] = (),
-) -> Future[Path]:
-    """Write fields as `write_fields` does, but wait for the disk in another thread."""
+def write_together(
+    comm: Communicator, disk: Executor, file: FieldsFile, streams: Sequence[Stream]
+) -> list[Future[Path]]:
+    """Write a file whose fields have values on all ranks of a host; all of them must call it.
+
+    Rank 0 creates the file. Each rank writes the values of its streams.
+
+    Args:
+        disk: flushes the file and gives it its name in another thread.
+        streams: this rank's values.
+
+    Returns:
+        The complete file on rank 0, nothing on others.
+
+    Raises:
+        InputError: there is no permission to write.
+        RunFailed: the disk is full.
+    """
     with ExitStack() as stack:
-        stack.enter_context(_written(path, coordinates, fields, attrs, streams))
+        created = comm.collective_try(
+            lambda: stack.enter_context(file.created()) if comm.first else None
+        )
+        part = comm.bcast(created and created.resolve())
+        comm.collective_try(lambda: _write_own(part, streams))
         unfinished = stack.pop_all()
 
     def finish() -> Path:
         unfinished.close()
-        return path
+        return file.path
 
-    return disk.submit(finish)
+    return [disk.submit(finish)] if comm.first else []
 
 
-@contextmanager
-def _written(
-    path: Path,
-    coordinates: Mapping[str, Variable],
-    fields: Mapping[str, Variable],
-    attrs: Mapping[str, object],
-    streams: Sequence[Stream],
-) -> Iterator[None]:
-    """Write a file, which is flushed to the disk and gets its name after the block."""
-    sizes, variables = sizes_of(coordinates), {**coordinates, **fields}
-    size = sum(_bytes_of(variable, sizes) for variable in variables.values())
-    with atomic_write(path, size + _METADATA_BYTES) as part:
-        create_netcdf(part, sizes, variables, attrs, streams)
-        yield
+def _write_own(path: Path, streams: Sequence[Stream]) -> None:
+    with disk_errors(path):
+        write_streams(path, streams)
 
 
 def _bytes_of(variable: Variable, sizes: Mapping[str, int]) -> int:

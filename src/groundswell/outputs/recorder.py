@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,10 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.communicator import Communicator
-from groundswell.formats.netcdf import Stream, Variable
-from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.outputs.files import flushed_later, write_fields
+from groundswell.formats.netcdf import Variable
+from groundswell.formats.streams import Rows, Stream
+from groundswell.outputs.distributed_array import DistributedArray, ReadRows
+from groundswell.outputs.files import FieldsFile, write_together
 from groundswell.outputs.harmonics import fit
 from groundswell.outputs.launches import WANTED, RecordLaunches, Targets
 from groundswell.outputs.recording import EXACT, RecordableField, Recording
@@ -128,13 +128,13 @@ class Recorder:
 
     # --- statistics and final values --------------------------------------------------------------
 
-    def write(self, folder: Path, steps: int, states: int, writer: Executor) -> list[Future[Path]]:
-        """Write statistics and final values; all ranks call it, rank 0 writes.
+    def write(self, folder: Path, steps: int, states: int, disk: Executor) -> list[Future[Path]]:
+        """Write statistics and final values; all ranks call it.
 
         Args:
             steps: number of steps made.
             states: number of states from which samples were taken.
-            writer: writes the file while ranks gather other values, or waits for the disk.
+            disk: see `write_together`.
         """
         wanted = self.section.statistics
         if not wanted:
@@ -142,18 +142,13 @@ class Recorder:
         plain = [what for what in wanted if what not in HARMONICS]
         streams = [stream for what in plain for stream in self._streams(what, states)]
         streams += self._harmonic_streams(steps)
-        if not self._comm.first:
-            return []
         variables = {name: of for what in plain for name, of in self._variables(what).items()}
         attrs = {**self._recording.attrs, "steps": steps}
         if self._statistics or self._sums is not None:
             attrs["samples"] = self._schedule.samples(states)
         path = folder / self.section.statistics_file
-        fields = {**variables, **self._harmonics()}
-        file = path, self._coordinates, fields, attrs, streams
-        if self._comm.size > 1:  # all values are on the host
-            return [writer.submit(write_fields, *file)]
-        return [flushed_later(writer, *file)]
+        file = FieldsFile(path, self._coordinates, {**variables, **self._harmonics()}, attrs)
+        return write_together(self._comm, disk, file, streams)
 
     @property
     def _coordinates(self) -> dict[str, Variable]:
@@ -202,10 +197,10 @@ class Recorder:
         array = self._final() if what == "final" else self._statistics[what]
         samples, dtype = self._schedule.samples(states), self._recording.dtype
         for n, field in enumerate(self._fields):
-            if read := self._reader(array[n]):
-                yield self._stream(
+            if found := self._own_rows(array[n]):
+                yield Stream(
                     (f"{field.name}_{what}",),
-                    read,
+                    *found,
                     lambda values: [_finished(what, values, samples, dtype)],
                 )
 
@@ -213,18 +208,10 @@ class Recorder:
         """Amplitudes and phases of each field."""
         terms = () if self._sums is None else tuple(self._sums)
         for n, field in enumerate(self._fields if terms else ()):
-            readers = [self._reader(term[n]) for term in terms]
-            if read := _together(readers):
+            parts = [self._own_rows(term[n]) for term in terms]
+            if found := _together(parts):
                 names = tuple(f"{field.name}_{what}" for what in self._fitted)
-                yield self._stream(names, read, self._fit(field, steps))
-
-    def _stream(
-        self,
-        names: tuple[str, ...],
-        read: Callable[[slice], Any],
-        find: Callable[[Any], Sequence[HostArray]],
-    ) -> Stream:
-        return Stream(names, (prod(self._selection.shape), 1), read, find)
+                yield Stream(names, *found, self._fit(field, steps))
 
     def _fit(
         self, field: RecordableField, steps: int
@@ -243,9 +230,10 @@ class Recorder:
 
         return find
 
-    def _reader(self, array: DeviceArray) -> Callable[[slice], HostArray] | None:
-        """Reads values of a field's whole samples; None except at rank 0."""
-        return self._distributed(array).reader(self._backend, self._comm, self._selection.complete)
+    def _own_rows(self, array: DeviceArray) -> ReadRows | None:
+        """The rows of a field's whole sample that this rank writes."""
+        whole = self._distributed(array)
+        return whole.written_rows(self._backend, self._comm, self._selection.complete)
 
     def _final(self) -> DeviceArray:
         """The current values, (fields, *count)."""
@@ -266,12 +254,10 @@ def _finished(what: str, values: HostArray, samples: int, dtype: str) -> HostArr
     return values
 
 
-def _together(
-    readers: Sequence[Callable[[slice], HostArray] | None],
-) -> Callable[[slice], list[HostArray]] | None:
-    """Reads the same part of several arrays; None if there is no reader."""
-    found = [read for read in readers if read is not None]
-    return (lambda part: [read(part) for read in found]) if found else None
+def _together(parts: Sequence[ReadRows | None]) -> tuple[Rows, Callable[[slice], Any]] | None:
+    """Reads the same rows of several arrays; None if this rank writes none."""
+    found = [part for part in parts if part is not None]
+    return (found[0][0], lambda rows: [read(rows) for _, read in found]) if found else None
 
 
 class Recorders:
@@ -336,11 +322,11 @@ class Recorders:
         return {name: output for name, output in outputs.items() if output is not None}
 
     def write(self, folder: Path) -> list[Path]:
-        """Write statistics and final values; all ranks call it, rank 0 writes and returns paths."""
+        """Write statistics and final values; all ranks call it, rank 0 returns the paths."""
         steps = states = int(self._backend.to_host(self._clock)[0])
         if self.include_end:
             in_order(self.launches)()
             states += 1
-        with ThreadPoolExecutor(1) as writer:
-            files = [each.write(folder, steps, states, writer) for each in self._all]
+        with ThreadPoolExecutor(1) as disk:
+            files = [each.write(folder, steps, states, disk) for each in self._all]
             return [file.result() for of_one in files for file in of_one]

@@ -85,10 +85,10 @@ def test_statistics_without_a_sample_are_not_numbers(tmp_path: Path) -> None:
     assert (found["a_final"].values == film.region("a")[STEPS]).all()
 
 
-def test_one_rank_copies_statistics_from_the_device_in_parts(
+def test_ranks_copy_statistics_from_the_device_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Several ranks gather whole statistics at one rank, which writes the same."""
+    """Each writes its own values; the file of two ranks is that of one."""
     copied, to_host = list[int](), CpuBackend.to_host
 
     def counted(self: CpuBackend, array: Any, after: Any = None) -> Any:
@@ -101,8 +101,8 @@ def test_one_rank_copies_statistics_from_the_device_in_parts(
     what = ["max", "mean", "rms", "final"]
     wanted = section(fields=["a", "b"], where={"kind": "all"}, what=what)
     record(film, [wanted], tmp_path / "one", (1, 1, 1), STEPS)
-    assert max(copied) == 50 < np.prod(GRID.region)
     record(film, [wanted], tmp_path / "two", (2, 1, 1), STEPS)
+    assert max(copied) <= 50 < np.prod(GRID.region)
     one, two = (read(tmp_path / name, "r.nc") for name in ("one", "two"))
     for name, values in one.items():
         xarray.testing.assert_identical(values, two[name])

@@ -13,8 +13,10 @@ from groundswell.backends import Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
+from groundswell.formats.streams import Stream
 from groundswell.grids.cartesian import Part
-from groundswell.outputs.files import write_fields
+from groundswell.outputs.distributed_array import ArrayIndex
+from groundswell.outputs.files import FieldsFile, write_together
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
@@ -33,6 +35,7 @@ class Outputs(Recorders):
     """Recorders, and the file of the properties of the medium that vary in space.
 
     Args:
+        own: this rank's part in arrays of its medium.
         fields: this rank's part of the recordable fields over the region, by name.
 
     Attributes:
@@ -45,11 +48,13 @@ class Outputs(Recorders):
         self,
         setup: Setup,
         part: Part,
+        own: ArrayIndex,
         fields: Mapping[str, DeviceArray],
         propagation: Propagation,
         comm: Communicator,
     ) -> None:
-        self._setup, self._first = setup, comm.first
+        self._setup, self._part, self._own = setup, part, own
+        self._medium = propagation.medium
         self.fill_overlaps: Sequence[Launch] = ()
         super().__init__(
             setup.case.output.records,
@@ -61,31 +66,39 @@ class Outputs(Recorders):
         )
 
     def write(self, folder: Path) -> list[Path]:
-        """Write statistics, final values and the medium; rank 0 writes and returns the paths."""
+        """Write statistics, final values and the medium; rank 0 returns the paths."""
         in_order(self.fill_overlaps)()
-        with ThreadPoolExecutor(1) as writer:  # while values come from the device
-            medium = writer.submit(self._write_medium, folder / MEDIUM_FILE)
-            return super().write(folder) + medium.result()
+        files = super().write(folder)
+        if self._setup.case.output.medium and self._varying:
+            files += self._write_medium(folder / MEDIUM_FILE)
+        return files
+
+    @property
+    def _varying(self) -> list[RecordableField]:
+        """The properties that vary in space."""
+        return [of for of in PROPERTIES if np.ndim(getattr(self._setup.materials, of.name))]
 
     def _write_medium(self, path: Path) -> list[Path]:
-        """Write the properties that vary in space, over the region, (z, y, x); rank 0 does so."""
-        if not (self._first and self._setup.case.output.medium):
-            return []
-        medium, grid = self._setup.medium, self._setup.grid
-        varying = [of for of in PROPERTIES if np.ndim(getattr(medium, of.name))]
-        if not varying:
-            return []
-        x, y, z = (self._setup.coordinates(axis)[grid.region_slices[2 - axis]] for axis in range(3))
-        positions = {"z": z, "y": y, "x": x}
+        """Write the properties that vary in space, over the region, (z, y, x)."""
+        setup, region = self._setup, self._part.grid.region_slices
         coordinates = {
-            name: Variable((name,), at, attrs={"units": "m", "axis": name.upper()})
-            for name, at in positions.items()
+            name: Variable((name,), at[along], attrs={"units": "m", "axis": name.upper()})
+            for name, at, along in zip("zyx", setup.positions[::-1], region, strict=True)
         }
         fields = {
-            of.name: Variable(
-                tuple(positions), getattr(medium, of.name)[grid.region_slices], attrs=of.attrs
-            )
-            for of in varying
+            of.name: Variable(tuple(coordinates), dtype=setup.dtype, attrs=of.attrs)
+            for of in self._varying
         }
-        attrs = {"title": self._setup.case.title, "power": medium.power}
-        return [write_fields(path, coordinates, fields, attrs)]
+        attrs = {"title": setup.case.title, "power": setup.materials.power}
+        file = FieldsFile(path, coordinates, fields, attrs)
+        streams = [self._stream(of.name) for of in self._varying]
+        with ThreadPoolExecutor(1) as disk:
+            written = write_together(self._comm, disk, file, streams)
+        return [each.result() for each in written]
+
+    def _stream(self, name: str) -> Stream:
+        """This rank's values of a property."""
+        own = getattr(self._medium, name)[self._own][self._part.region_slices]
+        axes = zip(self._part.region_start[::-1], own.shape, strict=True)
+        box = [slice(first, first + n) for first, n in axes]
+        return Stream.of_box(name, own, self._part.grid.region[::-1], box)

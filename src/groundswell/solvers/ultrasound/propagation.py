@@ -79,6 +79,12 @@ class Propagation:
 
     # --- starting ---------------------------------------------------------------------------------
 
+    def start_at_rest(self) -> None:
+        """Set all fields and the clock to zero."""
+        for array in (self.p, *self.u, *self.rho, self.clock):
+            self.backend.assign(array, np.zeros(1, array.dtype))
+        self.prepare()
+
     def start(self, pressure: ArrayLike) -> None:
         """Set the initial pressure of a fluid at rest, (nz, ny, nx), Pa.
 

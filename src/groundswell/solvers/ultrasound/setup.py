@@ -148,8 +148,8 @@ class Setup(WaveSetup):
         return x, y, z
 
     @property
-    def _positions(self) -> list[Floats]:
-        """`coordinates` along x, y and z."""
+    def positions(self) -> list[Floats]:
+        """Coordinates of all points along x, y and z, those in absorbing layers too, m."""
         return [self.coordinates(axis) for axis in range(3)]
 
     # --- medium, sources and time step ------------------------------------------------------------
@@ -158,7 +158,7 @@ class Setup(WaveSetup):
     def _description(self) -> MediumDescription:
         origin, last = np.array(self.case.grid.origin), np.array(self.case.grid.counts) - 1
         high = origin + last * np.array(self.case.grid.spacings)
-        keep, positions = KEPT // self.comm.size, self._positions  # ranks may share a host
+        keep, positions = KEPT // self.comm.size, self.positions  # ranks may share a host
         return MediumDescription(self.case.medium, positions, (origin, high), self.dtype, keep)
 
     @cached_property
@@ -245,7 +245,7 @@ class Setup(WaveSetup):
         """The initial pressure at all points, (nz, ny, nx), Pa; None without `[initial]`."""
         if self.case.initial is None:
             return None
-        return initial_pressure(self.case.initial, self.grid, self._positions)
+        return initial_pressure(self.case.initial, self.grid, self.positions)
 
     @cached_property
     def _largest_initial(self) -> float:
@@ -253,7 +253,7 @@ class Setup(WaveSetup):
         section = self.case.initial
         if section is None:
             return 0.0
-        return largest_initial(section, self.grid, self._positions)
+        return largest_initial(section, self.grid, self.positions)
 
     @property
     def starts_with_pressure(self) -> bool:
@@ -271,10 +271,10 @@ class Setup(WaveSetup):
         if window.cells == window.whole:
             return np.asarray(self.initial)
         if not section.smooth:
-            return initial_in(section, self.grid, self._positions, window)
+            return initial_in(section, self.grid, self.positions, window)
         whole = self.comm.collective_try(
             lambda: (
-                initial_pressure(section, self.grid, self._positions) if self.comm.first else None
+                initial_pressure(section, self.grid, self.positions) if self.comm.first else None
             )
         )
         return received(whole, window, self.comm)

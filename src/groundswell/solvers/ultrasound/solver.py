@@ -62,8 +62,7 @@ class Ultrasound(ExplicitSolver):
             backend, {"p": self._own["p"]}, self.time, positions, setup.implausible_pressure
         )
         self.set_exchange(self.first_choice())
-        if setup.starts_with_pressure:  # otherwise all fields are zero, as they should be
-            self._start()
+        self._start()
 
     @property
     def _arrays(self) -> dict[str, DeviceArray]:
@@ -72,12 +71,15 @@ class Ultrasound(ExplicitSolver):
         return {"p": self.propagation.p} | {f"u{axis}": u for axis, u in velocities}
 
     def _start(self) -> None:
-        self.propagation.start(self.setup.initial_in(self.window))
+        if self.setup.starts_with_pressure:
+            self.propagation.start(self.setup.initial_in(self.window))
+        else:
+            self.propagation.start_at_rest()
 
     def _make_outputs(self) -> Any:
         """The outputs, which record the region."""
         region = {name: array[self.part.region_slices] for name, array in self._own.items()}
-        return Outputs(self.setup, self.part, region, self.propagation, self.comm)
+        return Outputs(self.setup, self.part, self.window.own, region, self.propagation, self.comm)
 
     # --- the step ---------------------------------------------------------------------------------
 
