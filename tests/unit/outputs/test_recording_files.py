@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import xarray
 from recorded_truth import GRID, SPACING, STEPS, chosen, middles, read
 from recording_runs import SECONDS, Film, offered, record, renamed, section
+from thread_ranks import ThreadRank
 
 from groundswell.backends import host_threads
 from groundswell.backends.cpu import CpuBackend
@@ -85,10 +87,11 @@ def test_statistics_without_a_sample_are_not_numbers(tmp_path: Path) -> None:
     assert (found["a_final"].values == film.region("a")[STEPS]).all()
 
 
-def test_ranks_copy_statistics_from_the_device_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cut", [(2, 1, 1), (1, 2, 2)])
+def test_ranks_of_a_host_copy_statistics_from_the_device_in_parts(
+    cut: tuple[int, int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each writes its own values; the file of two ranks is that of one."""
+    """Each writes its own values; on several hosts, one rank gathers and writes the same."""
     copied, to_host = list[int](), CpuBackend.to_host
 
     def counted(self: CpuBackend, array: Any, after: Any = None) -> Any:
@@ -101,11 +104,15 @@ def test_ranks_copy_statistics_from_the_device_in_parts(
     what = ["max", "mean", "rms", "final"]
     wanted = section(fields=["a", "b"], where={"kind": "all"}, what=what)
     record(film, [wanted], tmp_path / "one", (1, 1, 1), STEPS)
-    record(film, [wanted], tmp_path / "two", (2, 1, 1), STEPS)
-    assert max(copied) <= 50 < np.prod(GRID.region)
-    one, two = (read(tmp_path / name, "r.nc") for name in ("one", "two"))
-    for name, values in one.items():
-        xarray.testing.assert_identical(values, two[name])
+    with monkeypatch.context() as host:
+        host.setattr(ThreadRank, "same_host", property(lambda rank: list(range(rank.size))))
+        record(film, [wanted], tmp_path / "several", cut, STEPS)
+    assert max(copied) <= 50
+    record(film, [wanted], tmp_path / "hosts", cut, STEPS)
+    assert max(copied) > 50
+    one, *others = (read(tmp_path / name, "r.nc") for name in ("one", "several", "hosts"))
+    for (name, values), other in product(one.items(), others):
+        xarray.testing.assert_identical(values, other[name])
     samples = film.region("a")[:STEPS]
     np.testing.assert_array_equal(one["a_max"], samples.max(axis=0))
     np.testing.assert_allclose(one["a_rms"], np.sqrt(np.mean(samples**2, axis=0)), rtol=1e-14)
