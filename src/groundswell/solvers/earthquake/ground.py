@@ -76,21 +76,26 @@ class Ground:
 
         Cells outside the region repeat its outermost cells, or its opposite side on periodic axes.
         """
-        grid = self.grid
-        nx, ny, nz = grid.region
-        (low_x, low_y, _), (high_x, high_y, _) = grid.before, grid.after
-        width = ((low_y + GHOSTS, high_y + GHOSTS), (low_x + GHOSTS, high_x + GHOSTS))
         if self.rows:
             plane = {name: rows[k + GHOSTS] for name, rows in self.rows.properties.items()}
         else:
-            region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
+            region_k = int(np.clip(k - self.grid.before[2], 0, self.grid.region[2] - 1))
             plane = self._plane(region_k)
-        return {
-            name: np.pad(
-                np.broadcast_to(values, (ny, nx)), width, mode="wrap" if self.periodic else "edge"
-            )
-            for name, values in plane.items()
-        }
+        return {name: self._padded(values) for name, values in plane.items()}
+
+    def _padded(self, values: Reals) -> Reals:
+        """A plane of the region with layers and ghosts; a view if all its cells are equal."""
+        grid = self.grid
+        (low_x, low_y, _), (high_x, high_y, _) = grid.before, grid.after
+        y, x = width = (
+            (low_y + GHOSTS, high_y + GHOSTS),
+            (low_x + GHOSTS, high_x + GHOSTS),
+        )
+        nx, ny, _ = grid.region
+        if np.size(values) == 1:
+            return np.broadcast_to(values, (ny + sum(y), nx + sum(x)))
+        whole = np.broadcast_to(values, (ny, nx))
+        return np.pad(whole, width, mode="wrap" if self.periodic else "edge")
 
     def _plane(self, k: int) -> dict[str, Reals]:
         """Properties of row `k` of the region."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Reals
 from groundswell.backends import Backend
+from groundswell.backends.host_threads import for_each
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.solvers.earthquake.effective import UNCORRECTED
@@ -16,7 +17,8 @@ from groundswell.solvers.earthquake.moduli import PROPERTIES
 
 PLANES_AT_ONCE = 16
 
-Slab = Mapping[str, Reals]  # of some planes with their ghosts, (planes, ny + 4, nx + 4)
+# Properties of some planes with their ghosts, (planes, ny + 4, nx + 4) or (planes, 1, 1).
+Slab = Mapping[str, Reals]
 
 
 class Materials:
@@ -80,19 +82,31 @@ class Materials:
 
     def _slabs(self) -> Iterator[tuple[slice, Slab]]:
         """Yield all planes, ghosts included, with their properties in the precision of the run."""
-        x, y, z = (
-            slice(s, s + n + 2 * GHOSTS)
-            for s, n in zip(self._part.start, self._part.cells, strict=True)
-        )
         depth = self._part.cells[2] + 2 * GHOSTS
         for start in range(0, depth, PLANES_AT_ONCE):
-            rows = range(start, min(start + PLANES_AT_ONCE, depth))
-            planes = [self._ground.padded_plane(z.start + k - GHOSTS) for k in rows]
-            slab = {
-                name: np.stack([plane[name][y, x] for plane in planes]).astype(self._dtype)
-                for name in self.names
-            }
-            yield slice(rows.start, rows.stop), slab
+            rows = slice(start, min(start + PLANES_AT_ONCE, depth))
+            yield rows, self._slab(range(rows.start, rows.stop))
+
+    def _slab(self, rows: range) -> Slab:
+        """The properties of some planes; of one cell in each if the medium varies with depth."""
+        y, x = (slice(0, 1),) * 2 if self._ground.rows else self._own
+        shape = len(rows), y.stop - y.start, x.stop - x.start
+        slab = {name: np.empty(shape, self._dtype) for name in self.names}
+        first = self._part.start[2] - GHOSTS
+
+        def fill(n: int) -> None:
+            plane = self._ground.padded_plane(first + rows[n])
+            for name, values in slab.items():
+                values[n] = plane[name][y, x]
+
+        for_each(fill, range(len(rows)))
+        return slab
+
+    @property
+    def _own(self) -> tuple[slice, slice]:
+        """The part of a padded plane that belongs to this rank."""
+        (nx, ny, _), (x, y, _) = self._part.cells, self._part.start
+        return slice(y, y + ny + 2 * GHOSTS), slice(x, x + nx + 2 * GHOSTS)
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Reals:
