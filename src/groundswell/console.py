@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from groundswell.processes import started_ranks
+from groundswell.processes import launcher_variables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,10 +17,10 @@ ENDLESS = 100_000  # characters: lines of plain text are not wrapped
 def is_terminal(stream: TextIO) -> bool:
     """Whether a stream is a terminal.
 
-    Launchers give their processes pseudo-terminals even if the output goes to a file. Several
-    processes therefore never count as having one.
+    Launchers give their processes pseudo-terminals even if the output goes to a file. What they
+    start therefore never counts as having one.
     """
-    return started_ranks() == 1 and stream.isatty()
+    return stream.isatty() and not launcher_variables()
 
 
 def open_console(stream: TextIO | None = None) -> Console:

@@ -115,12 +115,15 @@ def test_files_get_plain_text(command: Command) -> None:
     assert sum("libraries" in line and "mpi4py" in line for line in lines) == 1
 
 
-def test_processes_of_a_launcher_have_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Launchers give them one, and may write the output to a file."""
+@pytest.mark.parametrize("variable", [("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0")])
+def test_processes_of_a_launcher_have_no_terminal(
+    variable: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Launchers give them one, also to a single process, and may write the output to a file."""
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
-    for variable in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES, "FORCE_COLOR"):
-        monkeypatch.delenv(variable, raising=False)
+    for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES, "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     assert is_terminal(terminal) and open_console(terminal).is_terminal
-    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    monkeypatch.setenv(*variable)
     assert not is_terminal(terminal) and not open_console(terminal).is_terminal
