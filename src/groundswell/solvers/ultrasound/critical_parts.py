@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike
 
 from groundswell.arrays import Floats, Reals
 from groundswell.backends.host_threads import for_each
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.density_contrast import axes_of
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, medium_of
@@ -37,7 +38,7 @@ Place = Sequence[Any]  # indices of points along z, y and x: slices or arrays
 
 
 def critical_parts(
-    medium_in: Callable[[Window], AcousticMedium], grid: Grid
+    medium_in: Callable[[Window], AcousticMedium], grid: Grid, comm: Communicator
 ) -> list[tuple[Window, AcousticMedium]]:
     """The parts of a grid around the largest diagonal elements of A, and the medium in each.
 
@@ -47,12 +48,13 @@ def critical_parts(
     Args:
         medium_in: returns the medium in a window.
         grid: the grid.
+        comm: the ranks that share the search; all of them must call this.
     """
     parts = [Window.whole_of(grid.cells)]
     if grid.count > SMALL:
         wanted = SIZES[axes_of(grid)]
         x, y, z = (n if n <= wanted + 2 * MARGIN else wanted for n in grid.cells)
-        points = _largest_diagonals(medium_in, grid)
+        points = _largest_diagonals(medium_in, grid, comm)
         parts = [_part_around(point, (x, y, z), grid.cells) for point in points]
     return [(part, medium_in(part)) for part in parts]
 
@@ -65,12 +67,20 @@ def _part_around(point: Triple, sizes: Triple, cells: Triple) -> Window:
     return Window(cells, (x, y, z), sizes, (mx, my, mz))
 
 
-def _largest_diagonals(medium_in: Callable[[Window], AcousticMedium], grid: Grid) -> list[Triple]:
+def _largest_diagonals(
+    medium_in: Callable[[Window], AcousticMedium], grid: Grid, comm: Communicator
+) -> list[Triple]:
     """The points (x, y, z) of the largest diagonal elements of A, one in each tile."""
     found = _LargestElements(grid)
-    for slab in _slabs(grid):
-        found.add_slab(medium_in(slab), slab)
-    return found.points
+
+    def search() -> None:
+        for slab in _slabs(grid)[comm.rank :: comm.size]:
+            found.add_slab(medium_in(slab), slab)
+
+    comm.collective_try(search)
+    for others in comm.allgather(found.elements):
+        found.add(others)
+    return [point for _, point in found.elements]
 
 
 class _LargestElements:
@@ -78,26 +88,27 @@ class _LargestElements:
 
     def __init__(self, grid: Grid) -> None:
         self._grid, self._lock = grid, Lock()
-        self._found: list[Element] = []
-
-    @property
-    def points(self) -> list[Triple]:
-        """Their points (x, y, z)."""
-        return [point for _, point in self._found]
+        self.elements: list[Element] = []
 
     @property
     def _least(self) -> float:
         """Smaller elements do not matter."""
-        is_full = len(self._found) == PARTS[axes_of(self._grid)]
-        return self._found[-1][0] if is_full else 0.0
+        is_full = len(self.elements) == PARTS[axes_of(self._grid)]
+        return self.elements[-1][0] if is_full else 0.0
+
+    def add(self, elements: Sequence[Element]) -> None:
+        """Add elements, and keep the largest."""
+        with self._lock:
+            found = sorted({*self.elements, *elements}, reverse=True)
+            self.elements = found[: PARTS[axes_of(self._grid)]]
 
     def add_slab(self, medium: AcousticMedium, slab: Window) -> None:
         """Add the elements of a slab, given its medium."""
 
-        def add(row: Window) -> None:
+        def add_row(row: Window) -> None:
             self._add_row(medium_of(medium, _within(slab, row)), row)
 
-        for_each(add, _rows(slab, self._grid))
+        for_each(add_row, _rows(slab, self._grid))
 
     def _add_row(self, part: AcousticMedium, row: Window) -> None:
         properties = part.speed, part.density, *(part.staggered or ())
@@ -117,10 +128,7 @@ class _LargestElements:
         rest = _diagonal_bound(ranges, self._grid) * sum(SQUARES[1:]) / sum(SQUARES)
         if all(low == high for low, high in ranges):  # all elements are equal
             tile = replace(tile, cells=(1, 1, 1))
-        largest = _largest_element(part, tile, self._grid, (self._least, rest))
-        with self._lock:
-            found = sorted([*self._found, *largest], reverse=True)
-            self._found = found[: PARTS[axes_of(self._grid)]]
+        self.add(_largest_element(part, tile, self._grid, (self._least, rest)))
 
 
 def _column_ranges(values: Values) -> Range:

@@ -53,7 +53,7 @@ class Setup(WaveSetup):
     """A case, with its medium and sources.
 
     Args:
-        comm: the ranks that prepare it; values that take all points are found by the first one.
+        comm: the ranks that prepare it.
     """
 
     case: UltrasoundCase
@@ -189,13 +189,14 @@ class Setup(WaveSetup):
 
     @cached_property
     def stability_limit(self) -> float:
-        """A step up to which all steps are stable, s; see `stable_step`."""
+        """A step up to which all steps are stable, s; see `stable_step`. `prepare` finds it."""
         return stable_step(
             self.materials,
             self.grid,
             self.reference_speed,
             self._wanted_step / SAFETY,
             self._description.lossless_in,
+            self.comm,
         )
 
     @cached_property
@@ -327,7 +328,6 @@ def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:
     """
     job = comm or SerialCommunicator()
     setup = Setup(case, job)
-    if job.size > 1:  # one rank suffices to examine all points of the medium
-        limit = job.collective_try(lambda: setup.stability_limit if job.first else inf)
-        vars(setup)["stability_limit"] = job.bcast(limit)
+    limit = job.collective_try(lambda: setup.stability_limit)
+    vars(setup)["stability_limit"] = job.bcast(limit)  # hosts may round differently
     return validated(setup)

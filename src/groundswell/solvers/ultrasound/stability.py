@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Mask
 from groundswell.backends.host_threads import in_threads
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.critical_parts import critical_parts
@@ -144,6 +145,7 @@ def stable_step(
     reference_speed: float,
     wanted: float,
     medium_in: Callable[[Window], AcousticMedium] | None = None,
+    comm: Communicator | None = None,
 ) -> float:
     """A step up to which all steps are stable, s; infinite if steps of any length are.
 
@@ -157,12 +159,14 @@ def stable_step(
         reference_speed: sound speed of the k-space correction, m/s.
         wanted: the time step that should be stable, s.
         medium_in: returns the medium in a window, for eigenvalues; by default, that of `medium`.
+        comm: the ranks that share the work; all of them must call this. By default this one only.
     """
     found, bound = Coefficients.of(medium), contrast_bound(medium)
     step = longest_step(found, largest_wavenumber(grid), reference_speed, bound)
     if wanted <= step or has_uniform_density(medium):
         return step
-    parts = critical_parts(medium_in or partial(medium_of, medium), grid)
+    found_in = medium_in or partial(medium_of, medium)
+    parts = critical_parts(found_in, grid, comm or SerialCommunicator())
     fastest = float(np.max(medium.speed))
     varying = _VaryingDensity(parts, fastest, grid, reference_speed, found)
     return varying.longest_step(step, wanted)

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import ultrasound_cases
 from kspace_scheme import KSpaceScheme
+from thread_ranks import run_on_threads
 
 from groundswell.backends import host_threads, open_backend
 from groundswell.errors import InputError, NotFinite
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound import critical_parts as critical_parts_module
 from groundswell.solvers.ultrasound import setup
@@ -153,7 +155,7 @@ def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -
     grid = Grid(shape[::-1], (H, 1.2 * H, 0.9 * H))
     inside, speed = with_inclusion(1000.0, 1.2, shape), with_inclusion(1500.0, 340.0, shape)
     medium, operators = AcousticMedium(speed, inside), SpectralOperators(grid, 1e-7, 1500.0)
-    parts = critical_parts(partial(medium_of, medium), grid)
+    parts = critical_parts(partial(medium_of, medium), grid, SerialCommunicator())
     found = max(density_contrast(around, operators, part, 1500.0) for part, around in parts)
     whole = density_contrast(medium, operators)
     assert 1 < found <= whole * 1.01 <= contrast_bound(medium)
@@ -163,10 +165,15 @@ def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -
 @pytest.mark.parametrize("speeds", [[1500.0], [1500.0, 1600.0]])
 @pytest.mark.parametrize("shape", [(1, 45, 33), (20, 26, 31)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("ranks", [1, 2])
 def test_critical_points_are_those_of_the_largest_diagonal_elements(
-    shape: tuple[int, int, int], speeds: list[float], dtype: str, monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, int, int],
+    speeds: list[float],
+    dtype: str,
+    ranks: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """There is one point in each tile, whatever the order in which threads find them.
+    """There is one point in each tile, whatever the order in which threads and ranks find them.
 
     So many are wanted that some lie in tiles of a uniform medium if the sound speed is uniform.
     """
@@ -178,7 +185,9 @@ def test_critical_points_are_those_of_the_largest_diagonal_elements(
     density = np.where(with_inclusion(0.0, 1.0, shape) > 0, rng.uniform(5, 50, shape), 1000.0)
     medium = AcousticMedium(rng.choice(speeds, shape), density.astype(dtype).astype(float))
     given = replace(medium, speed=medium.speed.astype(dtype), density=medium.density.astype(dtype))
-    found = critical_parts_module._largest_diagonals(partial(medium_of, given), grid)
+    search = partial(critical_parts_module._largest_diagonals, partial(medium_of, given), grid)
+    found, *others = run_on_threads(ranks, search)
+    assert all(other == found for other in others)
     elements = diagonal(medium, grid)
     tiles: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {}
     for place in np.ndindex(shape):
