@@ -112,6 +112,11 @@ def test_a_solver_on_ranks(run: Run, solver: str, cells: tuple[str, ...]) -> Non
     assert all("overlap False" in row and row.endswith(" 0.00 MB") for row in rows)
 
 
+def test_multigrid_on_ranks(run: Run) -> None:
+    (row,) = run("multigrid_ranks", "31", "--backend", "cpu", "--tolerance", "1")
+    assert row.startswith("31^3 on 1, ") and row.endswith("sweeps of 31^3 on 1: 72, 15^3 on 1: 300")
+
+
 def test_share_of_time_steps_in_ensembles(run: Run) -> None:
     sizes = ["--cells", "12", "--steps", "10", "--runs", "2", "--singles", "1", "--workers", "1"]
     [line] = run("ensemble_share", *sizes, "--json")
