@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block, Decomposition
+from groundswell.exchange.gathering import gather_blocks
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
@@ -196,15 +196,11 @@ class Level:
         )
 
     def gather_blocks(self, blocks: Decomposition, *states: FlowState) -> HaloExchange:
-        """An exchange by which every rank gets all points of a grid, from the rank of each block.
-
-        It is an exchange of ghosts, which are all points of other blocks.
-        """
-        start, rest = blocks.block(self.ranks.rank).start, Ghosts(blocks.shape, blocks.shape, True)
+        """An exchange by which every rank gets all points, from the ranks of their blocks."""
         fields = [field for state in states for field in state.values()]
-        return HaloExchange(
-            *(self.backend, self.ranks, replace(blocks, periodic=(False,) * 3)),
-            [GhostField(f.array, tuple(np.add(f.origin, start).tolist()), rest) for f in fields],
+        return gather_blocks(
+            *(self.backend, self.ranks, blocks, [field.array for field in fields]),
+            fields[0].origin,
             transport=self.choice.transport,
         )
 
