@@ -40,6 +40,8 @@ SYMMETRIC: dict[str, Any] = {
     "options": {"SymmetricMode": True, "DiagPivotThresh": 0.0},
 }
 FACTOR_BYTES = 290  # bytes of factors over unknowns^(4/3), the fill-in in three dimensions
+# Of a cycle per unknown: entries of matrices and prolongations; vectors, also those of its set-up.
+CYCLE_ENTRIES, CYCLE_VECTORS = 60, 30
 
 
 class Contribution(NamedTuple):
@@ -224,9 +226,19 @@ def _singular(error: Exception) -> InputError:
     )
 
 
-def factor_bytes(unknowns: int) -> int:
+def factor_bytes(unknowns: int, *, on_host: bool = True) -> int:
     """Estimated memory of factors for trilinear functions on hexahedra; 0 if amg is used."""
-    return 0 if _prefers_amg(unknowns) else int(FACTOR_BYTES * unknowns ** (4 / 3))
+    return 0 if _prefers_amg(unknowns, on_host) else int(FACTOR_BYTES * unknowns ** (4 / 3))
+
+
+def cycle_bytes(unknowns: int, size: int, *, on_host: bool = True) -> int:
+    """Estimated memory of a cycle on each rank, for the same functions; 0 if factors are used.
+
+    Args:
+        size: of a value, bytes.
+    """
+    entries = unknowns * CYCLE_ENTRIES * (size + 4) + unknowns * CYCLE_VECTORS * size
+    return entries if _prefers_amg(unknowns, on_host) else 0
 
 
 def _prefers_amg(unknowns: int, on_host: bool = True) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter.sharing import find_sharing
+from groundswell.linear.aggregation import AggregationCycle, Hierarchy
 from groundswell.linear.coarse import (
     SYMMETRIC,
     CoarseCycle,
     CoarseSolver,
+    cycle_bytes,
     factor_bytes,
     factorise,
     make_coarse_solver,
@@ -95,12 +98,34 @@ def test_a_matrix_without_an_inverse(backend: Backend) -> None:
         CoarseCycle(vectors, sharing, np.zeros((1, 8, 8)), np.zeros(8, bool))
 
 
-@pytest.mark.parametrize("count", [16, 20, 26])
-def test_what_factors_take(count: int) -> None:
-    """8 bytes an entry of them, and as much again at most for where these are."""
+def trilinear(count: int) -> Any:
+    """The stiffness of trilinear functions on a cube of points."""
     stiffness = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(count, count))
     mass = sparse.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(count, count)) / 6
     axes = [(stiffness, mass, mass), (mass, stiffness, mass), (mass, mass, stiffness), (mass,) * 3]
-    matrix = sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes).tocsc()
-    entries = splu(matrix, **SYMMETRIC).nnz
+    return sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes)
+
+
+@pytest.mark.parametrize("count", [16, 20, 26])
+def test_what_factors_take(count: int) -> None:
+    """8 bytes an entry of them, and as much again at most for where these are."""
+    entries = splu(trilinear(count).tocsc(), **SYMMETRIC).nnz
     assert 8 * entries <= factor_bytes(count**3) <= 16 * entries
+
+
+def test_what_a_cycle_takes(backend: Backend) -> None:
+    pytest.importorskip("pyamg")
+    matrix, given = trilinear(28), list[int]()
+    to_device, zeros = backend.to_device, backend.zeros
+
+    def count(array: Any) -> Any:
+        given.append(array.nbytes)
+        return array
+
+    with (
+        patch.object(backend, "to_device", lambda host: count(to_device(host))),
+        patch.object(backend, "zeros", lambda *of: count(zeros(*of))),
+    ):
+        AggregationCycle(backend, Hierarchy.of(matrix.tocsr()), "float64")
+    assert 0.8 * sum(given) < cycle_bytes(28**3, 8) < 1.6 * sum(given)
+    assert cycle_bytes(100, 8) == 0 < cycle_bytes(100, 8, on_host=False)

@@ -88,6 +88,14 @@ def test_iterations_of_the_poisson_solver(run: Run) -> None:
     assert numbers(stored.split("stored:")[1])[0] > 0 and "of 10 GB/s" in stored
 
 
+def test_multigrid_of_the_poisson_solver(run: Run) -> None:
+    options = ["--degree", "2", "--backend", "cpu", "--coarse", "direct", "amg"]
+    direct, amg = run("poisson_multigrid", "3", "2", "2", *options)
+    assert direct.startswith("[3, 2, 2] on 1, direct: ") and "on 1, amg: " in amg
+    assert numbers(direct.split("direct:")[1])[1] == numbers(amg.split("amg:")[1])[1]
+    assert numbers(direct.split("direct:")[1])[0] > 0
+
+
 def test_variants_of_the_poisson_kernel(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled by a process of the script's own."""
     module: Any = import_module("poisson_variants")
