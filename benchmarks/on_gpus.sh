@@ -22,6 +22,8 @@ ranks="benchmarks/solver_ranks.py"
   done
   $mpirun -n "$GPUS" $python $ranks cavity --cells 512 512 $((512 * GPUS)) --transports direct peer nccl
   for ranks in 1 "$GPUS"; do
+    $mpirun -n "$ranks" $python benchmarks/multigrid_ranks.py 255 511
+    $mpirun -n "$ranks" $python benchmarks/poisson_multigrid.py 48 36 36 --coarse auto direct
     $mpirun -n "$ranks" $python benchmarks/poisson_iterations.py 7:8,20,48 15:22 3:110
   done
 } 2>&1 | tee "$OUT/ranks.txt"

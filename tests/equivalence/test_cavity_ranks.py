@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -187,3 +188,33 @@ def test_versions_of_the_exchange_find_the_same_flow(on_ranks: OnRanks, ranks: i
 @pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
 def test_versions_of_the_exchange_find_the_same_flow_on_gpus(on_ranks: OnRanks) -> None:
     check_versions(on_ranks, 2, "cuda", "direct", "nccl", "mpi")
+
+
+LEVELS = Path(__file__).parents[1] / "support" / "cavity_levels_program.py"
+# Numbers of EXCHANGE_POINTS by which ranks divide all three grids, two of them or the finest.
+DIVIDED = {"all": "0", "two": "500", "one": "1000000"}
+
+
+def check_levels(on_ranks: OnRanks, ranks: int, points: str, *arguments: str) -> None:
+    found = on_ranks(ranks, LEVELS, "cpu", points, *arguments, timeout=300)
+    assert "all flows agree" in found
+
+
+@pytest.mark.parametrize(
+    ("ranks", "processes", "walls"),
+    [
+        (4, "[1, 2, 2]", "periodic"),
+        *long_variants([(2, "[2, 1, 1]", "walls"), (4, "[2, 2, 1]", "periodic")]),
+    ],
+)
+def test_cycles_do_not_depend_on_which_grids_ranks_divide(
+    on_ranks: OnRanks, ranks: int, processes: str, walls: str
+) -> None:
+    """With ghosts that are poisoned before each exchange."""
+    place = json.dumps(WALLS[walls])
+    check_levels(on_ranks, ranks, "[22, 19, 25]", processes, place, *DIVIDED.values())
+
+
+@pytest.mark.full
+def test_eight_ranks_share_a_small_grid(on_ranks: OnRanks) -> None:
+    check_levels(on_ranks, 8, "[31, 31, 31]", "[1, 1, 8]", "{}", DIVIDED["one"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -71,6 +72,14 @@ def operator(
 def cycle(backend: Backend, space: FunctionSpace, x: DeviceArray, y: DeviceArray) -> LinearOperator:
     """What multigrid makes of u, which it does not see on sides where values are prescribed."""
     return Multigrid(backend, space, equation_of(0.3, (1, 4)), x, y, cycle=DOUBLE)
+
+
+def aggregating_cycle(
+    backend: Backend, space: FunctionSpace, x: DeviceArray, y: DeviceArray
+) -> LinearOperator:
+    """The same where each rank solves for degree 1, on its device."""
+    how = replace(DOUBLE, coarse="amg")
+    return Multigrid(backend, space, equation_of(0.3, (1, 4)), x, y, cycle=how)
 
 
 def applied(
@@ -316,7 +325,7 @@ def main() -> None:
     job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     for case in range(int(cases)):
-        for make in (operator, cycle) if case < CYCLES else (operator,):
+        for make in (operator, cycle, aggregating_cycle) if case < CYCLES else (operator,):
             rng = np.random.default_rng([int(seed), case])
             assert check_case(backend, job, rng, make), (case, make)
     check_fused_cg(backend, job)

@@ -115,6 +115,8 @@ LIMITS = {
     "prolong_elements": (36, 70),
     "advance_smoothing": (18, 22),
     "subtract_values": (14, 14),
+    "multiply_sparse": (36, 36),
+    "multiply_long_rows": (44, 44),
     "convert_values": (14, 14),
     "next_step": (8, 8),
     "set_source": (38, 38),

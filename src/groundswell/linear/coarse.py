@@ -1,11 +1,13 @@
-"""Coarse solves: a small sparse system of all ranks, solved by a library on rank 0.
+"""Coarse solves: a small sparse system of all ranks.
 
-The right-hand side is gathered and the solution scattered by the host, so no graph can record it.
+A library factorises it on rank 0; the host then gathers the right-hand side and scatters the
+solution. Or every rank gathers the right-hand side on its device, and makes a cycle of algebraic
+multigrid there, which a graph can record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,9 +17,18 @@ from scipy.sparse import linalg
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.backends import Launch
-from groundswell.errors import InputError, install
+from groundswell.errors import InputError
+from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.gather_scatter.sharing import Sharing
-from groundswell.linear.operators import Composite, VectorLayout
+from groundswell.exchange.gathering import gather_blocks
+from groundswell.linear.aggregation import (
+    MAX_COARSEST,
+    AggregationCycle,
+    Hierarchy,
+    has_pyamg,
+)
+from groundswell.linear.operators import Composite, VectorLayout, convert
+from groundswell.linear.sparse import SparseProduct
 
 CoarseSolve = Callable[[Floats], Floats]
 
@@ -28,12 +39,9 @@ SYMMETRIC: dict[str, Any] = {
     "permc_spec": "MMD_AT_PLUS_A",
     "options": {"SymmetricMode": True, "DiagPivotThresh": 0.0},
 }
-MAX_COARSEST = 500  # unknowns of the coarsest level of algebraic multigrid
 FACTOR_BYTES = 290  # bytes of factors over unknowns^(4/3), the fill-in in three dimensions
-NO_PYAMG = (
-    f"coarse = 'amg' needs pyamg, which is not installed; {install('multigrid')}, or choose "
-    "'direct'"
-)
+# Of a cycle per unknown: entries of matrices and prolongations; vectors, also those of its set-up.
+CYCLE_ENTRIES, CYCLE_VECTORS = 60, 30
 
 
 class Contribution(NamedTuple):
@@ -45,9 +53,14 @@ class Contribution(NamedTuple):
     columns: Integers
     values: Floats
 
+    @classmethod
+    def of(cls, sharing: Sharing, matrices: Floats, fixed: Mask) -> Contribution:
+        """The part of this rank; arguments as for `CoarseSolver`."""
+        return cls(sharing.ids, sharing.ids[fixed], *assemble_entries(sharing, matrices))
+
 
 class CoarseSolver(Composite):
-    """Applies the inverse of a matrix, or an approximation. All ranks must use it together.
+    """Applies the inverse of a matrix by factors on rank 0. All ranks must use it together.
 
     Args:
         vectors: layout of b and x. If each rank owns all its values, the parts of several ranks
@@ -56,8 +69,6 @@ class CoarseSolver(Composite):
         matrices: the elements' matrices, (elements, m, m), of which the rows and columns are those
             of `sharing.indices`, (elements m,).
         fixed: which unknowns are prescribed, (values,); x is 0 there.
-        method: "direct" by factorisation, "amg" by a cycle of algebraic multigrid, or "auto": amg
-            for more than MAX_DIRECT unknowns if pyamg is installed, otherwise direct.
 
     Attributes:
         b: right-hand side, of which each rank's own values are read.
@@ -70,18 +81,11 @@ class CoarseSolver(Composite):
     in_graph = False  # the host solves
 
     def __init__(
-        self,
-        vectors: VectorLayout,
-        sharing: Sharing,
-        matrices: Floats,
-        fixed: Mask,
-        *,
-        method: str = "auto",
+        self, vectors: VectorLayout, sharing: Sharing, matrices: Floats, fixed: Mask
     ) -> None:
         self._vectors, comm = vectors, vectors.comm
         self.b, self.x = vectors.zeros(), vectors.zeros()
-        mine = Contribution(sharing.ids, sharing.ids[fixed], *assemble_entries(sharing, matrices))
-        gathered = comm.gather(mine)
+        gathered = comm.gather(Contribution.of(sharing, matrices, fixed))
         all_ids = [each.ids for each in gathered]
         ids = np.unique(np.concatenate(all_ids)) if gathered else sharing.ids
         # Rank 0 alone knows the indices of each rank's values among all.
@@ -89,7 +93,7 @@ class CoarseSolver(Composite):
         self._owned = comm.gather(vectors.own)
         self._total = len(ids)
         self._solve: CoarseSolve = comm.collective_try(
-            lambda: _solve_gathered(ids, gathered, method) if gathered else _identity
+            lambda: _solve_gathered(gathered) if gathered else _identity
         )
         self.launches: list[Launch] = [self._run]
 
@@ -109,6 +113,87 @@ class CoarseSolver(Composite):
             backend.assign(self.x, part.view(np.float64).astype(self.x.dtype))
 
 
+class CoarseCycle(Composite):
+    """Applies a cycle of algebraic multigrid on each rank. All ranks must use it together.
+
+    Arguments and attributes are those of `CoarseSolver`, but each value of b has one owner.
+
+    Args:
+        transport: how ranks gather b, a name in connect.TRANSPORTS, or "auto".
+
+    Raises:
+        InputError: the matrix is singular, or pyamg is missing.
+    """
+
+    def __init__(
+        self,
+        vectors: VectorLayout,
+        sharing: Sharing,
+        matrices: Floats,
+        fixed: Mask,
+        *,
+        transport: str = "auto",
+    ) -> None:
+        backend, comm, own = vectors.backend, vectors.comm, vectors.own
+        self.b, self.x = vectors.zeros(), vectors.zeros()
+        gathered = comm.gather(Contribution.of(sharing, matrices, fixed))
+        free, hierarchy = comm.bcast(
+            comm.collective_try(lambda: _aggregate(gathered) if gathered else None)
+        )
+        owned = comm.allgather(sharing.ids[:own])
+        cuts = tuple(max(1, len(ids)) for ids in owned)  # blocks have a point each at least
+        blocks = Decomposition((sum(cuts),), (comm.size,), (False,), (cuts,))
+        whole = backend.zeros(blocks.shape, vectors.dtype)
+        gather = gather_blocks(backend, comm, blocks, [whole], (0,), transport=transport)
+        cycle = AggregationCycle(backend, hierarchy, vectors.dtype)
+        ordered = SparseProduct(backend, _selection(free, owned), whole, cycle.b)
+        back = SparseProduct(backend, _selection(sharing.ids, [free]), cycle.x, self.x)
+        self.parts = [gather]
+        self.launches: list[Launch] = [
+            *convert(backend, self.b, whole[blocks.block(comm.rank).start[0] :], own),
+            *(*gather.launches, *ordered.launches, *cycle.launches, *back.launches),
+        ]
+
+
+def make_coarse_solver(
+    vectors: VectorLayout,
+    sharing: Sharing,
+    matrices: Floats,
+    fixed: Mask,
+    *,
+    method: str = "auto",
+    transport: str = "auto",
+) -> CoarseSolver | CoarseCycle:
+    """A coarse solver; for arguments see `CoarseSolver` and `CoarseCycle`.
+
+    Args:
+        method: "direct" by factorisation, "amg" by a cycle of algebraic multigrid, or "auto": amg
+            if it is faster and pyamg, which it needs for more than MAX_COARSEST unknowns, is
+            installed; otherwise direct.
+    """
+    count = sum(vectors.comm.allgather(vectors.own))
+    if method == "amg" or (method == "auto" and _prefers_amg(count, vectors.backend.on_host)):
+        return CoarseCycle(vectors, sharing, matrices, fixed, transport=transport)
+    return CoarseSolver(vectors, sharing, matrices, fixed)
+
+
+def _selection(ids: Integers, columns: Sequence[Integers]) -> Any:
+    """The matrix that selects values by id, (ids, columns); 0 for ids that are not there.
+
+    Args:
+        columns: ids of the columns, in blocks of at least one column.
+    """
+    starts = np.cumsum([0, *(max(1, len(block)) for block in columns)])
+    found = np.concatenate([np.asarray(block, np.int64) for block in columns])
+    blocks = zip(columns, starts, strict=False)
+    places = np.concatenate([start + np.arange(len(block)) for block, start in blocks])
+    order = np.argsort(found)
+    at = np.searchsorted(found[order], ids).clip(max=max(len(found) - 1, 0))
+    rows = np.flatnonzero(found[order[at]] == ids) if len(found) else np.empty(0, np.int64)
+    entries = np.ones(len(rows)), (rows, places[order[at[rows]]])
+    return sparse.csr_array(entries, shape=(len(ids), starts[-1]))
+
+
 def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Integers, Integers, Floats]:
     """Sum the elements' matrices to row ids, column ids and values, each pair of ids once."""
     m, count = matrices.shape[-1], len(sharing.ids)
@@ -119,73 +204,74 @@ def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Integers, Inte
     return sharing.ids[summed.row], sharing.ids[summed.col], summed.data
 
 
-def make_inverse(matrix: Any, method: str = "auto") -> CoarseSolve:
-    """A function that applies the inverse of a symmetric positive definite matrix, or nearly so.
+def factorise(matrix: Any) -> CoarseSolve:
+    """A function that applies the inverse of a symmetric positive definite matrix.
 
     Raises:
-        InputError: the matrix is singular, or pyamg is missing.
+        InputError: the matrix is singular.
     """
     if not matrix.shape[0]:
         return _identity
-    if method == "amg" or (method == "auto" and _prefers_amg(matrix.shape[0])):
-        return _make_amg_cycle(matrix)
     try:
         factors = linalg.splu(matrix.tocsc(), **SYMMETRIC)
     except RuntimeError as error:
-        raise InputError(
-            f"the coarsest matrix of multigrid is singular ({error}); give a screening above 0, or "
-            "a side where u is prescribed on each part of the mesh"
-        ) from error
+        raise _singular(error) from error
     return lambda b: np.asarray(factors.solve(b))
 
 
-def factor_bytes(unknowns: int) -> int:
-    """Estimated memory of factors for trilinear functions on hexahedra; 0 if amg is used."""
-    return 0 if _prefers_amg(unknowns) else int(FACTOR_BYTES * unknowns ** (4 / 3))
-
-
-def _prefers_amg(unknowns: int) -> bool:
-    return unknowns > MAX_DIRECT and _has_pyamg()
-
-
-def _make_amg_cycle(matrix: Any) -> CoarseSolve:
-    """A symmetric V-cycle of smoothed aggregation (Vanek, Mandel & Brezina 1996, Computing 56)."""
-    if not _has_pyamg():
-        raise InputError(NO_PYAMG)
-    import pyamg
-
-    smoother = ("gauss_seidel", {"sweep": "symmetric"})
-    hierarchy = pyamg.smoothed_aggregation_solver(
-        matrix.tocsr(),
-        symmetry="symmetric",
-        # Other weightings start from random numbers, which would make runs irreproducible.
-        smooth=("jacobi", {"weighting": "local"}),
-        presmoother=smoother,
-        postsmoother=smoother,
-        max_coarse=MAX_COARSEST,
+def _singular(error: Exception) -> InputError:
+    return InputError(
+        f"the coarsest matrix of multigrid is singular ({error}); give a screening above 0, or a "
+        "side where u is prescribed on each part of the mesh"
     )
-    cycle = hierarchy.aspreconditioner(cycle="V")
-    return lambda b: np.asarray(cycle @ b)
 
 
-def _has_pyamg() -> bool:
-    try:
-        import pyamg  # noqa: F401
-    except ImportError:
-        return False
-    return True
+def factor_bytes(unknowns: int, *, on_host: bool = True) -> int:
+    """Estimated memory of factors for trilinear functions on hexahedra; 0 if amg is used."""
+    return 0 if _prefers_amg(unknowns, on_host) else int(FACTOR_BYTES * unknowns ** (4 / 3))
 
 
-def _solve_gathered(ids: Integers, gathered: list[Contribution], method: str) -> CoarseSolve:
-    """A function that solves for all unknowns, in the order of ids; 0 where they are prescribed."""
+def cycle_bytes(unknowns: int, size: int, *, on_host: bool = True) -> int:
+    """Estimated memory of a cycle on each rank, for the same functions; 0 if factors are used.
+
+    Args:
+        size: of a value, bytes.
+    """
+    entries = unknowns * CYCLE_ENTRIES * (size + 4) + unknowns * CYCLE_VECTORS * size
+    return entries if _prefers_amg(unknowns, on_host) else 0
+
+
+def _prefers_amg(unknowns: int, on_host: bool = True) -> bool:
+    if not on_host:  # where the host takes a hundred times as long
+        return unknowns <= MAX_COARSEST or has_pyamg()
+    return unknowns > MAX_DIRECT and has_pyamg()
+
+
+def _assemble(gathered: Sequence[Contribution]) -> tuple[Integers, Any, Integers]:
+    """All ids, ascending, the matrix in their order, and the indices of those that are free."""
 
     def join(name: str) -> Any:
         return np.concatenate([getattr(each, name) for each in gathered])
 
+    ids = np.unique(join("ids"))
     indices = (np.searchsorted(ids, join("rows")), np.searchsorted(ids, join("columns")))
     matrix = sparse.coo_array((join("values"), indices), shape=(len(ids), len(ids))).tocsr()
-    free = np.flatnonzero(~np.isin(ids, join("fixed")))
-    return partial(_solve_free, make_inverse(matrix[free][:, free], method), free)
+    return ids, matrix, np.flatnonzero(~np.isin(ids, join("fixed")))
+
+
+def _aggregate(gathered: Sequence[Contribution]) -> tuple[Integers, Hierarchy]:
+    """The ids of free unknowns, and the levels of their matrix."""
+    ids, matrix, free = _assemble(gathered)
+    try:
+        return ids[free], Hierarchy.of(matrix[free][:, free])
+    except np.linalg.LinAlgError as error:
+        raise _singular(error) from error
+
+
+def _solve_gathered(gathered: Sequence[Contribution]) -> CoarseSolve:
+    """A function that solves for all unknowns, in the order of ids; 0 where they are prescribed."""
+    _, matrix, free = _assemble(gathered)
+    return partial(_solve_free, factorise(matrix[free][:, free]), free)
 
 
 def _solve_free(solve: CoarseSolve, free: Integers, b: Floats) -> Floats:

@@ -7,7 +7,7 @@ on elements are described alike. Checkpoints, outputs and gathering to rank 0 wo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -46,7 +46,11 @@ class DistributedArray:
         """A whole array that every rank has; rank 0 owns it."""
         everything = tuple(slice(0, n) for n in array.shape)
         window = ((everything, everything),)
-        return cls(array, array.shape, window, window if comm.first else ())
+        return cls(array, array.shape, window, window).owned_by_first(comm)
+
+    def owned_by_first(self, comm: Communicator) -> DistributedArray:
+        """The same where every rank has the whole: rank 0 owns it."""
+        return self if comm.first else replace(self, own=())
 
     @classmethod
     def of_boxes(

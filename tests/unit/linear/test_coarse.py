@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -15,7 +15,16 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter.sharing import find_sharing
-from groundswell.linear.coarse import SYMMETRIC, CoarseSolver, factor_bytes, make_inverse
+from groundswell.linear.aggregation import AggregationCycle, Hierarchy
+from groundswell.linear.coarse import (
+    SYMMETRIC,
+    CoarseCycle,
+    CoarseSolver,
+    cycle_bytes,
+    factor_bytes,
+    factorise,
+    make_coarse_solver,
+)
 from groundswell.linear.operators import VectorLayout
 
 ELEMENTS, CORNERS, IDS = 30, 8, 60
@@ -35,8 +44,8 @@ def laplacian(count: int) -> Any:
 
 
 def solver(
-    backend: Backend, rng: np.random.Generator, dtype: str, **how: Any
-) -> tuple[CoarseSolver, Any, Any]:
+    backend: Backend, rng: np.random.Generator, dtype: str, method: str = "auto"
+) -> tuple[CoarseSolver | CoarseCycle, Any, Any]:
     """Of random positive matrices of elements that share ids; the whole matrix, and what is 0."""
     ids = np.stack([rng.choice(IDS, CORNERS, replace=False) for _ in range(ELEMENTS)]) * 1000
     parts = rng.standard_normal((ELEMENTS, CORNERS, CORNERS))
@@ -48,15 +57,18 @@ def solver(
         whole[np.ix_(row, row)] += part
     fixed = rng.random(count) < 0.2
     vectors = VectorLayout(backend, SerialCommunicator(), count, sharing.own, dtype)
-    return CoarseSolver(vectors, sharing, parts, fixed, **how), whole, fixed
+    found = make_coarse_solver(vectors, sharing, parts, fixed, method=method)
+    return found, whole, fixed
 
 
+@pytest.mark.parametrize("method", ["direct", "amg"])
 @pytest.mark.parametrize(("dtype", "rounding"), [("float64", 1e-9), ("float32", 1e-3)])
 def test_it_is_the_inverse_where_nothing_is_prescribed(
-    backend: Backend, dtype: str, rounding: float
+    backend: Backend, dtype: str, rounding: float, method: str
 ) -> None:
+    """By factors, and by a cycle of one level, since there are few unknowns."""
     rng = np.random.default_rng(5)  # whose matrix's condition is below a thousand
-    coarse, whole, fixed = solver(backend, rng, dtype, method="direct")
+    coarse, whole, fixed = solver(backend, rng, dtype, method)
     free = ~fixed
     b, x = coarse.b, coarse.x
     for _ in range(2):
@@ -65,48 +77,55 @@ def test_it_is_the_inverse_where_nothing_is_prescribed(
         wanted = np.linalg.solve(whole[np.ix_(free, free)], b[free].astype(float))
         assert np.allclose(x[free], wanted, rtol=0, atol=rounding * np.abs(wanted).max())
         assert not x[fixed].any()
-    assert not coarse.in_graph
+    assert coarse.in_graph == (method == "amg")
 
 
-def test_cycles_are_symmetric_and_positive() -> None:
-    pytest.importorskip("pyamg")
-    matrix, rng = laplacian(14), np.random.default_rng(1)
-    solve = make_inverse(matrix, "amg")
-    u, v = rng.standard_normal((2, matrix.shape[0]))
-    assert v @ solve(u) == pytest.approx(u @ solve(v), rel=1e-11)
-    assert u @ solve(u) > 0
-    error = u - solve(matrix @ u)
-    assert error @ (matrix @ error) < 0.1 * u @ (matrix @ u)
-    assert np.array_equal(make_inverse(matrix, "amg")(u), solve(u))  # no run differs from another
-
-
-@pytest.mark.parametrize("way", ["auto", "direct"])
-def test_factors_are_exact(way: str) -> None:
+def test_factors_are_exact() -> None:
     matrix, u = laplacian(9), np.random.default_rng(2).standard_normal(729)
-    assert np.allclose(make_inverse(matrix, way)(matrix @ u), u, rtol=0, atol=1e-11)
+    assert np.allclose(factorise(matrix)(matrix @ u), u, rtol=0, atol=1e-11)
 
 
 def test_nothing_to_solve() -> None:
-    assert not make_inverse(sparse.csr_array((0, 0)))(np.empty(0)).size
+    assert not factorise(sparse.csr_array((0, 0)))(np.empty(0)).size
 
 
-def test_a_matrix_without_an_inverse() -> None:
+def test_a_matrix_without_an_inverse(backend: Backend) -> None:
     with pytest.raises(InputError, match=r"is singular .*; give a screening above 0, or a side"):
-        make_inverse(sparse.csr_array(np.zeros((3, 3))))
+        factorise(sparse.csr_array(np.zeros((3, 3))))
+    sharing = find_sharing(SerialCommunicator(), np.arange(8))
+    vectors = VectorLayout(backend, SerialCommunicator(), 8, 8, "float64")
+    with pytest.raises(InputError, match=r"is singular .*; give a screening above 0, or a side"):
+        CoarseCycle(vectors, sharing, np.zeros((1, 8, 8)), np.zeros(8, bool))
 
 
-def test_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyamg", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[multigrid\]'"):
-        make_inverse(laplacian(3), "amg")
+def trilinear(count: int) -> Any:
+    """The stiffness of trilinear functions on a cube of points."""
+    stiffness = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(count, count))
+    mass = sparse.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(count, count)) / 6
+    axes = [(stiffness, mass, mass), (mass, stiffness, mass), (mass, mass, stiffness), (mass,) * 3]
+    return sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes)
 
 
 @pytest.mark.parametrize("count", [16, 20, 26])
 def test_what_factors_take(count: int) -> None:
     """8 bytes an entry of them, and as much again at most for where these are."""
-    stiffness = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(count, count))
-    mass = sparse.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(count, count)) / 6
-    axes = [(stiffness, mass, mass), (mass, stiffness, mass), (mass, mass, stiffness), (mass,) * 3]
-    matrix = sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes).tocsc()
-    entries = splu(matrix, **SYMMETRIC).nnz
+    entries = splu(trilinear(count).tocsc(), **SYMMETRIC).nnz
     assert 8 * entries <= factor_bytes(count**3) <= 16 * entries
+
+
+def test_what_a_cycle_takes(backend: Backend) -> None:
+    pytest.importorskip("pyamg")
+    matrix, given = trilinear(28), list[int]()
+    to_device, zeros = backend.to_device, backend.zeros
+
+    def count(array: Any) -> Any:
+        given.append(array.nbytes)
+        return array
+
+    with (
+        patch.object(backend, "to_device", lambda host: count(to_device(host))),
+        patch.object(backend, "zeros", lambda *of: count(zeros(*of))),
+    ):
+        AggregationCycle(backend, Hierarchy.of(matrix.tocsr()), "float64")
+    assert 0.8 * sum(given) < cycle_bytes(28**3, 8) < 1.6 * sum(given)
+    assert cycle_bytes(100, 8) == 0 < cycle_bytes(100, 8, on_host=False)

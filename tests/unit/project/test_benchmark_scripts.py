@@ -88,6 +88,14 @@ def test_iterations_of_the_poisson_solver(run: Run) -> None:
     assert numbers(stored.split("stored:")[1])[0] > 0 and "of 10 GB/s" in stored
 
 
+def test_multigrid_of_the_poisson_solver(run: Run) -> None:
+    options = ["--degree", "2", "--backend", "cpu", "--coarse", "direct", "amg"]
+    direct, amg = run("poisson_multigrid", "3", "2", "2", *options)
+    assert direct.startswith("[3, 2, 2] on 1, direct: ") and "on 1, amg: " in amg
+    assert numbers(direct.split("direct:")[1])[1] == numbers(amg.split("amg:")[1])[1]
+    assert numbers(direct.split("direct:")[1])[0] > 0
+
+
 def test_variants_of_the_poisson_kernel(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled by a process of the script's own."""
     module: Any = import_module("poisson_variants")
@@ -110,6 +118,11 @@ def test_a_solver_on_ranks(run: Run, solver: str, cells: tuple[str, ...]) -> Non
     rows = run("solver_ranks", solver, "--cells", *cells, *options)
     assert [row.split(" on ")[0] for row in rows] == [f"[{', '.join(cells)}]"] * 2
     assert all("overlap False" in row and row.endswith(" 0.00 MB") for row in rows)
+
+
+def test_multigrid_on_ranks(run: Run) -> None:
+    (row,) = run("multigrid_ranks", "31", "--backend", "cpu", "--tolerance", "1")
+    assert row.startswith("31^3 on 1, ") and row.endswith("sweeps of 31^3 on 1: 72, 15^3 on 1: 300")
 
 
 def test_share_of_time_steps_in_ensembles(run: Run) -> None:

@@ -28,6 +28,7 @@ from groundswell.grids.cartesian import Part
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
+from groundswell.linear.sparse import WARP, sparse_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.seismology.green.recording import sums_source
 from groundswell.seismology.green.synthesis import SHAPES, synthesis_source
@@ -159,6 +160,8 @@ def test_blocks_that_wait(check: Check) -> None:
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_multigrids_kernels(check: Check, dtype: str, precision: str) -> None:
     check(chebyshev_source(dtype), precision)
+    for height in (1, WARP):
+        check(sparse_source(dtype, height), precision)
     for degree, coarser in pairwise((15, 7, 3, 1)):
         check(schwarz_source(dtype, degree), precision)
         check(transfer_source(dtype, degree, coarser), precision)

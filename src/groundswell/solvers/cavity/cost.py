@@ -8,12 +8,16 @@ from math import prod
 import numpy as np
 
 from groundswell.arrays import HostArray
-from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS, decompose_grids, local_parts
+from groundswell.solvers.cavity.decomposition import (
+    STENCIL_GHOSTS,
+    Division,
+    divide_grids,
+    largest_block,
+)
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import Setup
@@ -59,34 +63,28 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     Raises:
         InputError: a grid is too small for this number of ranks.
     """
-    decompositions = decompose_grids(setup.grids, ranks)
-    largest = [_largest(decomposition) for decomposition in decompositions]
+    divisions = divide_grids(setup.grids, ranks, setup.exchange_points)
+    largest = [largest_block(division.held) for division in divisions]
+    parts = list(zip(setup.grids, divisions, strict=True))
     return DecompositionSummary(
         ranks=ranks,
-        processes=decompositions[0].processes[::-1],
+        processes=divisions[0].held.processes[::-1],
         largest_block=largest[0][::-1],
         updates_per_step=sum(
             n * prod(block) for n, block in zip(setup.cycle(), largest, strict=True)
         ),
-        memory=[_memory(local_parts(setup.grids, decompositions, rank)) for rank in range(ranks)],
-        traffic=len(setup.scheme.stages) * _traffic(setup.dtype, setup.cycle(), decompositions),
+        memory=[_memory([(g, d.part(g, rank)) for g, d in parts]) for rank in range(ranks)],
+        traffic=len(setup.scheme.stages) * _traffic(setup.dtype, setup.cycle(), divisions),
     )
 
 
-def _largest(decomposition: Decomposition) -> list[int]:
-    """Points of the largest block along z, y and x."""
-    return [int(max(np.diff(edges))) for edges in decomposition.edges]
-
-
-def _traffic(
-    dtype: str, steps: Sequence[int], decompositions: Sequence[Decomposition]
-) -> HostArray:
+def _traffic(dtype: str, steps: Sequence[int], divisions: Sequence[Division]) -> HostArray:
     """Bytes that each rank sends to each other rank per stage, (ranks, ranks).
 
     Args:
         steps: number on each grid.
     """
     ghosts = [(STENCIL_GHOSTS[name], np.dtype(dtype).itemsize) for name in FIELDS]
-    grids = zip(decompositions, steps, strict=True)
-    sent = [n * traffic(decomposition, ghosts) for decomposition, n in grids]
-    return np.asarray(np.sum(sent, axis=0))
+    ranks = divisions[0].held.ranks
+    divided = [(d.held, n) for d, n in zip(divisions, steps, strict=True) if d.held.ranks == ranks]
+    return np.asarray(np.sum([n * traffic(held, ghosts) for held, n in divided], axis=0))

@@ -11,13 +11,15 @@ from groundswell.arrays import DeviceArray, Floats, HostArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.backends.source import precision
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Block, Decomposition
+from groundswell.exchange.gathering import gather_blocks
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import boundary_first
 from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
@@ -42,12 +44,14 @@ class Level:
     """One rank's part of one grid.
 
     Args:
-        comm: the ranks that share the grid.
-        decomposition: which rank owns which points.
+        ranks: all ranks.
+        decomposition: which rank computes which points: one block for each, or a single one, which
+            every rank computes.
         choice: how ranks exchange ghosts.
         steps: number of steps of the run.
 
     Attributes:
+        comm: the ranks that share the grid.
         part: the points of this rank.
         copies: copies of the fields; the first is the flow, the others hold stages of a step.
         exchanges: the ghost exchange of each copy.
@@ -63,14 +67,15 @@ class Level:
         self,
         grid: LevelGrid,
         backend: Backend,
-        comm: Communicator,
+        ranks: Communicator,
         decomposition: Decomposition,
         choice: Choice,
         steps: int,
     ) -> None:
-        self.grid, self.backend, self.comm = grid, backend, comm
+        self.grid, self.backend, self.ranks = grid, backend, ranks
+        self.comm = ranks if decomposition.ranks > 1 else SerialCommunicator()
         self.decomposition, self.coarse = decomposition, grid.depth > 0
-        block = decomposition.block(comm.rank)
+        block = decomposition.block(self.comm.rank)
         self.part = Part.from_block(grid.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(grid.dtype).itemsize)
         self.copies = [self._new() for _ in range(grid.scheme.copies)]
@@ -83,6 +88,11 @@ class Level:
         parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether each rank computes a part of the grid, or the only rank computes all."""
+        return self.comm.size == self.ranks.size
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -146,7 +156,10 @@ class Level:
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
-        return np.sqrt(squares / self.grid.grid.count), max(limit for _, limit in sums_of_ranks)
+        found = np.sqrt(squares / self.grid.grid.count), max(limit for _, limit in sums_of_ranks)
+        # Other devices may round differently, but all ranks must take the same decisions.
+        agreed: tuple[Floats, float] = found if self.is_shared else self.ranks.bcast(found)
+        return agreed
 
     # --- ghosts -----------------------------------------------------------------------------------
 
@@ -169,17 +182,26 @@ class Level:
         )
 
     def exchange(
-        self, state: FlowState, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
+        self, *states: FlowState, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
     ) -> HaloExchange:
-        """An exchange of a state's ghosts, and of `more`, with the chosen options."""
+        """An exchange of the ghosts of states, and of `more`, with the chosen options."""
         return self.make_exchange(
             self.backend,
             self.comm,
             self.decomposition,
-            [*self._fields(state, ghosts), *more],
+            [*(field for state in states for field in self._fields(state, ghosts)), *more],
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
             codec=self.choice.codec,
+        )
+
+    def gather_blocks(self, blocks: Decomposition, *states: FlowState) -> HaloExchange:
+        """An exchange by which every rank gets all points, from the ranks of their blocks."""
+        fields = [field for state in states for field in state.values()]
+        return gather_blocks(
+            *(self.backend, self.ranks, blocks, [field.array for field in fields]),
+            fields[0].origin,
+            transport=self.choice.transport,
         )
 
     def _fields(self, state: FlowState, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
@@ -193,7 +215,8 @@ class Level:
         """Create the exchanges anew; collective. The caller has closed the present ones."""
         self.choice = choice
         self.exchanges = [
-            self.exchange(copy, STENCIL_GHOSTS, self._recorded(copy)) for copy in self.copies
+            self.exchange(copy, ghosts=STENCIL_GHOSTS, more=self._recorded(copy))
+            for copy in self.copies
         ]
 
     # --- launches ---------------------------------------------------------------------------------
@@ -216,6 +239,11 @@ class Level:
             for name, field in state.items()
         }
         return {**fields, "step_sizes": self.step_sizes}
+
+    def distributed(self, field: Field) -> DistributedArray:
+        """A field with its ghosts, for checkpoints."""
+        found = DistributedArray.of_field(field, self.part)
+        return found if self.is_shared else found.owned_by_first(self.ranks)
 
     def _new(self) -> FlowState:
         return {name: Field(self.backend, self.layout, self.grid.dtype) for name in FIELDS}

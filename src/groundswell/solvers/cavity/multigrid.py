@@ -9,12 +9,14 @@ on the coarse grid, too, and its correction vanishes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Cells, Launch, Module, Source
 from groundswell.backends.base import in_section
 from groundswell.backends.source import precision
-from groundswell.grids.cartesian import Field
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.grids.cartesian import Part
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.kernel_groups import STEPS, TRANSFERS
@@ -24,88 +26,120 @@ from groundswell.solvers.cavity.level_grid import LevelGrid
 REPLACE, ADD, SUBTRACT = 0, 1, -1  # the previous values, see kernels/interpolate.h
 
 
+class _Flow(NamedTuple):
+    """A state of a level, and the points of it that a transfer computes."""
+
+    level: Level
+    state: FlowState
+    part: Part
+
+
 class GridTransfer:
     """Restriction and prolongation between a rank's parts of a grid and of the next coarser one.
 
+    Args:
+        blocks: the part of the coarse grid that each rank computes when the flow is restricted.
+            If ranks share the fine grid but not the coarse one, they then gather all parts.
+
     Attributes:
-        exchanges: of the ghosts that the interpolation reads.
+        exchanges: of the ghosts that the interpolation reads, and of the parts.
     """
 
-    def __init__(self, fine: Level, coarse: Level) -> None:
+    def __init__(self, fine: Level, coarse: Level, blocks: Decomposition) -> None:
         self.fine, self.coarse = fine, coarse
-        real = precision(fine.grid.dtype)
-        source = Source(KERNELS / "interpolate.h", real)
+        source = Source(KERNELS / "interpolate.h", precision(fine.grid.dtype))
         self._module: Module = fine.backend.compile(source)
-        self._flow, self._rates, self._restricted = self.exchanges = [
-            fine.exchange(fine.copies[0], TRANSFER_GHOSTS),
-            fine.exchange(fine.copies[1], TRANSFER_GHOSTS),
-            coarse.exchange(coarse.restricted, TRANSFER_GHOSTS),
-        ]
+        block = blocks.block(fine.comm.rank)
+        self._part = Part.from_block(coarse.grid.grid, block.start, block.shape)
+        self._fine = fine.exchange(*fine.copies[:2], ghosts=TRANSFER_GHOSTS)
+        self._correction = coarse.exchange(coarse.restricted, ghosts=TRANSFER_GHOSTS)
+        self._gathers = (
+            [coarse.gather_blocks(blocks, coarse.restricted, coarse.copies[1])]
+            if fine.is_shared and not coarse.is_shared
+            else []
+        )
+        self.exchanges = [self._fine, self._correction, *self._gathers]
 
     def restrict_flow(self) -> list[Launch]:
         """Restrict the fine flow to `coarse.restricted`."""
-        fine, coarse = self.fine, self.coarse
-        restricted = self._transfer(interpolation, fine, fine.copies[0], coarse.restricted)
-        return [*self._flow.launches, *restricted]
+        return [*self._fine.launches, *self._restrict_flow(), *self._gather()]
 
     def restrict(self) -> list[Launch]:
         """Restrict the fine flow to the coarse grid, and compute the coarse grid's forcing."""
         fine, coarse = self.fine, self.coarse
+        flow, rates = coarse.copies[:2]
         return [
             fine.compute_rates(fine.copies[1], forced=fine.coarse),
-            *self._rates.launches,
-            *self.restrict_flow(),
-            *self._transfer(interpolation, fine, fine.copies[0], coarse.copies[0]),
+            *self._fine.launches,
+            *self._restrict_flow(),
+            *self._transfer(restriction, self._of(fine, 1), self._restricted(rates)),
+            *self._gather(),
+            *self._combine(coarse.restricted, flow),
             *coarse.fill_ghosts(),
             coarse.compute_rates(coarse.forcing, forced=False),
-            *self._transfer(restriction, fine, fine.copies[1], coarse.forcing, SUBTRACT),
+            *self._combine(rates, coarse.forcing, SUBTRACT),
         ]
 
     def prolongate(self) -> list[Launch]:
         """Interpolate the change of the coarse flow, and add it to the fine flow."""
         fine, coarse = self.fine, self.coarse
+        change = _Flow(coarse, coarse.restricted, coarse.part)
         return [
-            *self._transfer(_identity, coarse, coarse.copies[0], coarse.restricted, SUBTRACT),
-            *self._restricted.launches,
-            *self._transfer(interpolation, coarse, coarse.restricted, fine.copies[0], ADD),
+            *self._combine(coarse.copies[0], coarse.restricted, SUBTRACT),
+            *self._correction.launches,
+            *self._transfer(interpolation, change, self._of(fine, 0), ADD),
             *fine.fill_ghosts(),
         ]
+
+    def _restrict_flow(self) -> list[Launch]:
+        to = self._restricted(self.coarse.restricted)
+        return self._transfer(interpolation, self._of(self.fine, 0), to)
+
+    def _gather(self) -> list[Launch]:
+        return [launch for gather in self._gathers for launch in gather.launches]
+
+    def _combine(self, source: FlowState, target: FlowState, mode: int = REPLACE) -> list[Launch]:
+        """Set a state of the coarse grid to another one, or to the difference."""
+        coarse = self.coarse
+        old, new = (_Flow(coarse, state, coarse.part) for state in (source, target))
+        return self._transfer(_identity, old, new, mode)
+
+    def _of(self, level: Level, copy: int) -> _Flow:
+        return _Flow(level, level.copies[copy], level.part)
+
+    def _restricted(self, state: FlowState) -> _Flow:
+        return _Flow(self.coarse, state, self._part)
 
     def _transfer(
         self,
         weights: Callable[[LevelGrid, LevelGrid, int, str], Band],
-        level: Level,
-        source: FlowState,
-        target: FlowState,
+        source: _Flow,
+        target: _Flow,
         mode: int = REPLACE,
     ) -> list[Launch]:
-        """Interpolate all fields from this level to the level of `target`."""
-        other = self.fine if target is self.fine.copies[0] else self.coarse
-        return [
-            self._interpolate(weights, name, (level, source[name]), (other, target[name]), mode)
-            for name in FIELDS
-        ]
+        """Interpolate all fields."""
+        return [self._interpolate(weights, name, source, target, mode) for name in FIELDS]
 
     def _interpolate(
         self,
         weights: Callable[[LevelGrid, LevelGrid, int, str], Band],
         name: str,
-        source: tuple[Level, Field],
-        target: tuple[Level, Field],
+        source: _Flow,
+        target: _Flow,
         mode: int,
     ) -> Launch:
-        (level, old), (other, new) = source, target
+        level, other = source.level, target.level
         arguments: dict[str, DeviceArray | int] = {
-            "in": old.interior,
+            "in": source.state[name].interior,
             "in_row": level.layout.row,
             "in_plane": level.layout.plane,
-            "out": new.interior,
+            "out": target.state[name].interior[_slices(target)],
             "out_row": other.layout.row,
             "out_plane": other.layout.plane,
             "keep": mode,
         }
         for axis, at in enumerate("xyz"):
-            first, count = other.part.start[axis], other.part.cells[axis]
+            first, count = target.part.start[axis], target.part.cells[axis]
             band = weights(level.grid, other.grid, axis, name)
             rows = slice(first, first + count)
             start = level.part.start[axis]
@@ -113,7 +147,14 @@ class GridTransfer:
             band = band.on(level.backend, level.grid.dtype)
             arguments |= {f"first_{at}": band.first, f"weight_{at}": band.weights}
             arguments |= {f"width_{at}": band.weights.shape[1], f"n{at}": count}
-        return self._module.launch("interpolate", Cells(*other.part.cells), **arguments)
+        return self._module.launch("interpolate", Cells(*target.part.cells), **arguments)
+
+
+def _slices(flow: _Flow) -> tuple[slice, ...]:
+    """The points of the part in the level's fields."""
+    ends = zip(flow.part.start, flow.level.part.start, flow.part.cells, strict=True)
+    x, y, z = (slice(a - b, a - b + n) for a, b, n in ends)
+    return z, y, x
 
 
 def _identity(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Band:

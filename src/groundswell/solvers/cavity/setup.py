@@ -35,12 +35,14 @@ class Setup:
 
     Args:
         grids: those of multigrid, finest first.
+        exchange_points: see `decomposition.divide_grids`; tests and benchmarks set it.
     """
 
     has_fixed_steps: ClassVar[bool] = False  # a steady flow ends the run
 
     case: CavityCase
     grids: tuple[LevelGrid, ...]
+    exchange_points: int | None = None
 
     @property
     def finest(self) -> LevelGrid:

@@ -8,6 +8,7 @@ Coarser grids first provide an initial flow, and then accelerate convergence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExchangingSolver
 from groundswell.solvers.cavity.check import remedy
-from groundswell.solvers.cavity.decomposition import decompose_grids
+from groundswell.solvers.cavity.decomposition import divide_grids
 from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
@@ -52,11 +53,12 @@ class Cavity(ExchangingSolver):
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.choice = self.first_choice()
-        decompositions = decompose_grids(setup.grids, self.comm.size)
-        self.decomposition = decompositions[0]
+        self._divisions = divide_grids(setup.grids, self.comm.size, setup.exchange_points)
+        self.decomposition = self._divisions[0].held
+        grids = zip(setup.grids, self._divisions, self._choices, strict=True)
         self.levels = [
-            Level(grid, backend, self.comm, decomposition, self.choice, setup.steps)
-            for grid, decomposition in zip(setup.grids, decompositions, strict=True)
+            Level(grid, backend, self.comm, division.held, choice, setup.steps)
+            for grid, division, choice in grids
         ]
         self._stage = backend.zeros((1,), np.int64)
         self.history = ResidualHistory(backend, setup)
@@ -202,17 +204,26 @@ class Cavity(ExchangingSolver):
     # --- ranks ------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
-        pairs = zip(self.levels, self.levels[1:], strict=False)
-        self._transfers = [GridTransfer(fine, coarse) for fine, coarse in pairs]
+        blocks = [division.restricted for division in self._divisions]
+        grids = zip(self.levels, self.levels[1:], blocks[1:], strict=False)
+        self._transfers = [GridTransfer(*pair_and_blocks) for pair_and_blocks in grids]
         owners: list[Level | GridTransfer] = [*self.levels, *self._transfers]
         self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
+
+    @property
+    def _choices(self) -> list[Choice]:
+        """How ranks exchange the ghosts of each grid: at the side of sweeps that take longer."""
+        return [
+            replace(self.choice, overlap=self.choice.overlap and division.hides_exchange)
+            for division in self._divisions
+        ]
 
     def set_exchange(self, choice: Choice) -> None:
         """Change how ghosts are exchanged; collective."""
         self.close()
         self.choice = choice
-        for level in self.levels:
-            level.set_exchange(choice)
+        for level, of_level in zip(self.levels, self._choices, strict=True):
+            level.set_exchange(of_level)
         self._connect()
         self.initialize()
 
@@ -251,7 +262,7 @@ class Cavity(ExchangingSolver):
         state = {}
         for n, level in enumerate(self.levels):
             for name, field in level.copies[0].items():
-                state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
+                state[f"{name}-{n}"] = level.distributed(field)
             state[f"pace-{n}"] = DistributedArray.replicated(level.step_sizes, self.comm)
         common = {"history": self.history.rows, "stage": self._stage}
         state |= {n: DistributedArray.replicated(array, self.comm) for n, array in common.items()}

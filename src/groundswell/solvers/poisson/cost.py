@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from groundswell.linear.coarse import factor_bytes
+from groundswell.linear.coarse import cycle_bytes, factor_bytes
 from groundswell.meshes.box import Box
 from groundswell.simulation.solver import Cost, DecompositionSummary
-from groundswell.solvers.poisson.memory import MemoryEstimate
+from groundswell.solvers.poisson.memory import DOUBLE, SINGLE, MemoryEstimate
 from groundswell.solvers.poisson.roofline import MemoryTraffic, stored_factors
 from groundswell.solvers.poisson.setup import Setup
 
@@ -49,7 +49,10 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
     """
     coarsest = setup.mesh.count * (first and setup.has_multigrid)
     by_degree = setup.unknowns_of
-    factored = factor_bytes(by_degree[1]) if coarsest else 0
+    on_cpu = setup.case.run.backend == "cpu"
+    factored = factor_bytes(by_degree[1], on_host=on_cpu) if coarsest else 0
+    size = DOUBLE if setup.has_flat_elements else SINGLE
+    cycled = cycle_bytes(by_degree[1], size, on_host=on_cpu) if setup.has_multigrid else 0
     nodes = [elements * (degree + 1) ** 3 for degree in by_degree]
     unknowns = [-(-count * elements // setup.mesh.count) for count in by_degree.values()]
     estimate = MemoryEstimate(
@@ -59,8 +62,8 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
         coarsest_factors=factored,
         flat=setup.has_flat_elements,
     )
-    on_host = estimate.host if setup.case.run.backend == "cpu" else 0
-    return estimate.device(np.dtype(setup.dtype).itemsize) + on_host
+    on_host = estimate.host if on_cpu else 0
+    return estimate.device(np.dtype(setup.dtype).itemsize) + cycled + on_host
 
 
 def _device_factors(setup: Setup) -> int:

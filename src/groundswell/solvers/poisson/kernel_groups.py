@@ -21,6 +21,7 @@ KERNEL_GROUPS = {
     **dict.fromkeys(("send_partial_sums", "find_global_step"), VECTORS),
     **dict.fromkeys(("solve_elements", "advance_smoothing", "subtract_values"), MULTIGRID),
     **dict.fromkeys(("restrict_elements", "prolong_elements", "convert_values"), MULTIGRID),
+    **dict.fromkeys(("multiply_sparse", "multiply_long_rows"), MULTIGRID),
 }
 
 

@@ -80,7 +80,7 @@ class LineCorrection(Composite):
         ids, self._backend, self._own = sharing.ids, vectors.backend, vectors.own
         layout = VectorLayout(vectors.backend, vectors.comm, len(ids), len(ids), "float64")
         fixed = np.isin(ids, blocked)
-        self._solver = CoarseSolver(layout, sharing, stacks[1], fixed, method="direct")
+        self._solver = CoarseSolver(layout, sharing, stacks[1], fixed)
         self.parts, self._r, self._x = [self._solver], r, x
         self._nodes, order = np.flatnonzero(of_nodes >= 0), np.argsort(ids)
         self._rows = order[np.searchsorted(ids[order], of_nodes[self._nodes])]

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from groundswell.backends.launch import Replay
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.linear.chebyshev import Chebyshev
-from groundswell.linear.coarse import CoarseSolver
+from groundswell.linear.coarse import CoarseCycle, CoarseSolver, make_coarse_solver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
@@ -50,7 +51,7 @@ class Cycle:
             coupling hide the weak one.
         degrees: of the levels, falling from the equation's to 1; by default see `level_degrees`.
         order: steps of the smoothing on the highest level; each lower level takes one more.
-        coarse: how degree 1 is solved, see `CoarseSolver`.
+        coarse: how degree 1 is solved, see `make_coarse_solver`.
     """
 
     dtype: str | None = None
@@ -65,6 +66,8 @@ class Cycle:
 
 class Multigrid(Composite):
     """One cycle, from x to y. All ranks must make it and run it together.
+
+    It replays graphs, so no graph can record it.
 
     Args:
         space: of the highest degree.
@@ -81,6 +84,8 @@ class Multigrid(Composite):
         InputError: the options do not fit, elements are inverted as polynomials of a lower degree,
             or the coarsest matrix is singular.
     """
+
+    in_graph = False
 
     def __init__(
         self,
@@ -119,12 +124,17 @@ class Multigrid(Composite):
         self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
         b, e = self._ends[0]
         first, last = (convert(backend, *pair, space.own) for pair in ((x, b), (e, y)))
-        self.launches = [
-            *self._record(backend, [*first, *self._down()]),
-            *in_section(LINES, [launch for part in lines for launch in part.launches]),
-            *in_section(COARSEST, self._coarse.launches),
-            *self._record(backend, [*self._up(), *last]),
+        corrections = in_section(LINES, [launch for part in lines for launch in part.launches])
+        pieces = [
+            ([*first, *self._down()], True),
+            (corrections, not corrections),
+            (in_section(COARSEST, self._coarse.launches), self._coarse.in_graph),
+            ([*self._up(), *last], True),
         ]
+        self.launches = []
+        for on_device, group in groupby(pieces, key=itemgetter(1)):
+            launches = [launch for piece, _ in group for launch in piece]
+            self.launches += self._record(backend, launches) if on_device else launches
 
     @property
     def _ends(self) -> list[tuple[DeviceArray, DeviceArray]]:
@@ -241,12 +251,13 @@ def _make_coarse_solver(
     matrices: Floats,
     equation: Equation,
     method: str,
-) -> CoarseSolver:
+) -> CoarseSolver | CoarseCycle:
     fixed = lowest.on_boundary(equation.fixed)
     comm, ids = lowest.comm, lowest.sharing.ids
     if not equation.screening and not any(comm.allgather(bool(fixed.any()))):
         fixed |= _is_smallest(comm, ids)  # any constant may be added
-    return CoarseSolver(vectors, lowest.sharing, matrices, fixed, method=method)
+    how = {"method": method, "transport": lowest.exchange.transport}
+    return make_coarse_solver(vectors, lowest.sharing, matrices, fixed, **how)
 
 
 def _is_smallest(comm: Communicator, ids: Integers) -> Mask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.decomposition import decompose_grids
+from groundswell.solvers.cavity.cost import decompose
+from groundswell.solvers.cavity.decomposition import divide_grids
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.setup import prepare
+from groundswell.solvers.cavity.setup import Setup, prepare
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 
@@ -130,7 +132,7 @@ def test_a_coarse_grid_is_forced() -> None:
     case = cavity((9, 7, 8), {}, scheme="rk3", courant=0.05)
     grid = LevelGrid(case, case.grid.points, depth=1)
     backend, rng = open_backend("cpu"), np.random.default_rng(3)
-    cut = decompose_grids([grid], 1)[0]
+    cut = divide_grids([grid], 1)[0].held
     level = Level(grid, backend, SerialCommunicator(), cut, Choice("auto"), 1)
     flow, more = ({n: rng.normal(size=grid.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
@@ -209,9 +211,43 @@ def test_grids_that_do_not_resolve_the_flow_are_left_out() -> None:
     assert len(prepare(euler).grids) == 1
 
 
+# --- on several ranks -----------------------------------------------------------------------------
+
+
+def on_processes(setup: Setup, *processes: int) -> Setup:
+    run = setup.case.run.model_copy(update={"processes": processes})
+    return prepare(setup.case.model_copy(update={"run": run}))
+
+
+def test_coarse_grids_on_which_an_exchange_takes_longer_than_all_points_are_not_divided() -> None:
+    grids = prepare(cavity((95, 95, 95), {}, levels=4)).grids
+    assert [grid.grid.count for grid in grids] == [95**3, 47**3, 23**3, 11**3]
+    for exchange_points, divided in ((0, 4), (2000, 3), (11_000, 2), (10**6, 1)):
+        found = divide_grids(grids, 8, exchange_points)
+        assert [d.held.ranks for d in found] == [8] * divided + [1] * (4 - divided)
+        restricted = min(divided + 1, 4)
+        assert [d.restricted.ranks for d in found] == [8] * restricted + [1] * (4 - restricted)
+    assert [d.hides_exchange for d in divide_grids(grids, 8, 11_000)][:2] == [True, True]
+    assert [d.hides_exchange for d in divide_grids(grids, 8, 20_000)][:2] == [True, False]
+    assert all(d.held.ranks == 1 for d in divide_grids(grids, 1, 0))
+
+
+def test_each_rank_has_the_memory_for_whole_grids_that_are_not_divided() -> None:
+    setup = replace(prepare(cavity((63, 63, 63), {}, levels=2)), exchange_points=0)
+    divided, whole = (decompose(s, 8) for s in (setup, replace(setup, exchange_points=10**6)))
+    coarse = setup.grids[1].grid.count * 5 * 8 * 5  # fields, bytes, and copies
+    assert min(whole.memory) - max(divided.memory) > coarse * 0.8
+    assert whole.updates_per_step - divided.updates_per_step > 31**3 * 100 * 0.8
+    assert 0 < whole.traffic.sum() < divided.traffic.sum()
+
+
+def test_a_coarse_grid_is_not_divided_into_single_points() -> None:
+    setup = on_processes(prepare(cavity((40, 40, 16), {}, levels=2)), 1, 1, 8)
+    assert [d.held.ranks for d in divide_grids(setup.grids, 8, 0)] == [8, 1]
+
+
 def test_ranks_that_a_coarse_grid_is_too_small_for() -> None:
-    wide = prepare(cavity((40, 40, 16), {}, levels=2))
-    run = wide.case.run.model_copy(update={"processes": (1, 1, 8)})
-    crowded = prepare(wide.case.model_copy(update={"run": run}))
-    with pytest.raises(InputError, match=r"20 x 20 x 8 points leaves some of 8 blocks along z"):
-        decompose_grids(crowded.grids, 8)
+    crowded = prepare(cavity((40, 40, 19), SIDES["periodic"], levels=2))
+    setup = on_processes(crowded, 1, 1, 8)
+    with pytest.raises(InputError, match=r"20 x 20 x 9 points leaves some of 8 blocks along z"):
+        divide_grids(setup.grids, 8)
