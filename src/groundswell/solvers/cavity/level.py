@@ -62,6 +62,7 @@ class Level:
     """
 
     make_exchange: Callable[..., HaloExchange] = HaloExchange
+    _scheme_cycle: list[Launch] | None
 
     def __init__(
         self,
@@ -99,8 +100,10 @@ class Level:
     def steps(self, count: int) -> list[Launch]:
         """The launches of `count` steps, rounded up to whole cycles of the scheme."""
         scheme = self.grid.scheme
-        sweeps = scheme.sweeps() * -(-count // scheme.steps_per_cycle)
-        return [launch for sweep in sweeps for launch in self._sweep(*sweep)]
+        if self._scheme_cycle is None:  # all its repetitions share the launches
+            sweeps = scheme.sweeps()
+            self._scheme_cycle = [launch for sweep in sweeps for launch in self._sweep(*sweep)]
+        return self._scheme_cycle * -(-count // scheme.steps_per_cycle)
 
     def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
         """One stage; the ghost exchange overlaps with the computation of the interior."""
@@ -214,6 +217,7 @@ class Level:
     def set_exchange(self, choice: Choice) -> None:
         """Create the exchanges anew; collective. The caller has closed the present ones."""
         self.choice = choice
+        self._scheme_cycle = None
         self.exchanges = [
             self.exchange(copy, ghosts=STENCIL_GHOSTS, more=self._recorded(copy))
             for copy in self.copies

@@ -9,6 +9,7 @@ on the coarse grid, too, and its correction vanishes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from groundswell.arrays import DeviceArray
@@ -37,6 +38,8 @@ class _Flow(NamedTuple):
 class GridTransfer:
     """Restriction and prolongation between a rank's parts of a grid and of the next coarser one.
 
+    Cycles that begin on different grids share the launches.
+
     Args:
         blocks: the part of the coarse grid that each rank computes when the flow is restricted.
             If ranks share the fine grid but not the coarse one, they then gather all parts.
@@ -60,11 +63,13 @@ class GridTransfer:
         )
         self.exchanges = [self._fine, self._correction, *self._gathers]
 
-    def restrict_flow(self) -> list[Launch]:
+    @cached_property
+    def flow_to_coarse(self) -> list[Launch]:
         """Restrict the fine flow to `coarse.restricted`."""
         return [*self._fine.launches, *self._restrict_flow(), *self._gather()]
 
-    def restrict(self) -> list[Launch]:
+    @cached_property
+    def to_coarse(self) -> list[Launch]:
         """Restrict the fine flow to the coarse grid, and compute the coarse grid's forcing."""
         fine, coarse = self.fine, self.coarse
         flow, rates = coarse.copies[:2]
@@ -80,7 +85,8 @@ class GridTransfer:
             *self._combine(rates, coarse.forcing, SUBTRACT),
         ]
 
-    def prolongate(self) -> list[Launch]:
+    @cached_property
+    def to_fine(self) -> list[Launch]:
         """Interpolate the change of the coarse flow, and add it to the fine flow."""
         fine, coarse = self.fine, self.coarse
         change = _Flow(coarse, coarse.restricted, coarse.part)
@@ -178,8 +184,8 @@ def cycle(
     smooth = in_section(name, levels[0].steps(steps[0] // 2))
     return [
         *smooth,
-        *in_section(TRANSFERS, transfers[0].restrict()),
+        *in_section(TRANSFERS, transfers[0].to_coarse),
         *cycle(levels[1:], transfers[1:], steps[1:]),
-        *in_section(TRANSFERS, transfers[0].prolongate()),
+        *in_section(TRANSFERS, transfers[0].to_fine),
         *smooth,
     ]

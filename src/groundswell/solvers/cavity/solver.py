@@ -159,7 +159,7 @@ class Cavity(ExchangingSolver):
         if self.stage <= 0:
             return False
         transfer = self._transfers[self.stage - 1]
-        in_order([*transfer.restrict_flow(), *transfer.prolongate()])()
+        in_order([*transfer.flow_to_coarse, *transfer.to_fine])()
         self._set_stage(self.stage - 1)
         return True
 
