@@ -230,6 +230,17 @@ class SerialCommunicator(Communicator):
         raise SystemExit(code)
 
 
+class SingleRank(SerialCommunicator):
+    """One of several ranks, for what each of them does by itself.
+
+    Other ranks do not know its errors, so an enclosing `collective_try` tells them.
+    """
+
+    def fail_together(self, error: Exception | None, kind: str = "try") -> None:
+        if error is not None:
+            raise error
+
+
 # --- resources of all ranks -----------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend
 from groundswell.errors import InputError, install
-from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.communicator import SingleRank
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.operators import Composite, VectorLayout
 from groundswell.linear.sparse import SparseProduct
@@ -120,7 +120,7 @@ def _smoother(backend: Backend, matrix: Any, dtype: str) -> Chebyshev:
         return SparseProduct(backend, inverse_diagonal, r, z)
 
     return Chebyshev(
-        VectorLayout(backend, SerialCommunicator(), count, count, dtype),
+        VectorLayout(backend, SingleRank(), count, count, dtype),
         apply,
         precondition,
         np.random.default_rng(SEED).uniform(-0.5, 0.5, count),

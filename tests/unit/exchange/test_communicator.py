@@ -13,7 +13,7 @@ from ranks import run_on_ranks
 from variants import long_variants
 
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.communicator import SerialCommunicator, SingleRank
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.waiting import TIMEOUT
 from groundswell.processes import Process
@@ -44,6 +44,25 @@ def test_one_process_raises_its_own_error() -> None:
     with pytest.raises(InputError) as caught:
         SerialCommunicator().collective_try(act)
     assert caught.value is error
+
+
+def test_other_ranks_are_told_what_fails_on_a_single_rank() -> None:
+    told: list[Any] = []
+
+    class Telling(SerialCommunicator):
+        def _allgather(self, kind: str, value: Any) -> list[Any]:
+            told.append(value)
+            return [value]
+
+    error = InputError("no")
+
+    def act() -> None:
+        raise error
+
+    with pytest.raises(InputError):
+        Telling().collective_try(lambda: SingleRank().collective_try(act))
+    assert told == [error]
+    assert SingleRank().collective_try(lambda: 7) == 7
 
 
 class Reported(SerialCommunicator):

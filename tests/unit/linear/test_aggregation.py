@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulated_backend import EmulatedBackend
 from scipy import sparse
 
 from groundswell.backends import Backend, open_backend
@@ -51,6 +52,16 @@ def test_products(backend: Backend, rows: int, columns: int, density: float, dty
     assert np.allclose(y, expected + before, rtol=0, atol=ROUNDING[dtype] * columns)
     in_order(SparseProduct(backend, matrix, x, y).launches)()
     assert np.allclose(y, expected, rtol=0, atol=ROUNDING[dtype] * columns)
+
+
+@pytest.mark.parametrize(("rows", "columns", "density"), [(70, 50, 0.1), (9, 300, 0.6)])
+def test_products_by_the_kernels_of_gpus(rows: int, columns: int, density: float) -> None:
+    rng, emulated = np.random.default_rng(rows), EmulatedBackend()
+    matrix = random_matrix(rng, rows, columns, density)
+    x, y = rng.standard_normal(columns), rng.standard_normal(rows)
+    expected = matrix @ x + y
+    in_order(SparseProduct(emulated, matrix, x, y, add=True).launches)()
+    assert np.allclose(y, expected, rtol=0, atol=1e-13 * columns)
 
 
 @pytest.mark.parametrize("rows", [1, 31, 32, 65])

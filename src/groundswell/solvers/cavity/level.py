@@ -11,7 +11,7 @@ from groundswell.arrays import DeviceArray, Floats, HostArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.backends.source import precision
-from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.exchange.communicator import Communicator, SingleRank
 from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.gathering import gather_blocks
 from groundswell.exchange.ghost_field import GhostField
@@ -74,7 +74,7 @@ class Level:
         steps: int,
     ) -> None:
         self.grid, self.backend, self.ranks = grid, backend, ranks
-        self.comm = ranks if decomposition.ranks > 1 else SerialCommunicator()
+        self.comm = ranks if decomposition.ranks == ranks.size else SingleRank()
         self.decomposition, self.coarse = decomposition, grid.depth > 0
         block = decomposition.block(self.comm.rank)
         self.part = Part.from_block(grid.grid, block.start, block.shape)
