@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
 
 from groundswell.arrays import HostArray
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.pattern import traffic
-from groundswell.grids.cartesian import Layout, Part
+from groundswell.grids.cartesian import Layout, Part, format_extent
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import (
@@ -75,7 +76,16 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
         ),
         memory=[_memory([(g, d.part(g, rank)) for g, d in parts]) for rank in range(ranks)],
         traffic=len(setup.scheme.stages) * _traffic(setup.dtype, setup.cycle(), divisions),
+        quantities=list(_undivided(parts)) if ranks > 1 else (),
     )
+
+
+def _undivided(parts: Sequence[tuple[LevelGrid, Division]]) -> Iterator[Quantity]:
+    """The grids of which each rank computes all points, if there are any."""
+    whole = [grid.grid.cells for grid, division in parts if division.held.ranks == 1]
+    text = "all points of " + ", ".join(map(format_extent, whole))
+    if whole:
+        yield Quantity("undivided", whole, "on each rank", text=text)
 
 
 def _traffic(dtype: str, steps: Sequence[int], divisions: Sequence[Division]) -> HostArray:

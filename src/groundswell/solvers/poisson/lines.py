@@ -22,7 +22,8 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
-from groundswell.linear.operators import Composite, VectorLayout
+from groundswell.linear.operators import Composite, VectorLayout, convert
+from groundswell.linear.sparse import SparseProduct
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
@@ -76,26 +77,24 @@ class LineCorrection(Composite):
         r: DeviceArray,
         x: DeviceArray,
     ) -> None:
-        sharing = find_sharing(vectors.comm, stacks[0].ravel())
-        ids, self._backend, self._own = sharing.ids, vectors.backend, vectors.own
-        layout = VectorLayout(vectors.backend, vectors.comm, len(ids), len(ids), "float64")
-        fixed = np.isin(ids, blocked)
-        self._solver = CoarseSolver(layout, sharing, stacks[1], fixed)
-        self.parts, self._r, self._x = [self._solver], r, x
-        self._nodes, order = np.flatnonzero(of_nodes >= 0), np.argsort(ids)
-        self._rows = order[np.searchsorted(ids[order], of_nodes[self._nodes])]
-        self.launches: list[Launch] = [self._restrict, *self._solver.launches, self._prolong]
-
-    def _restrict(self) -> None:
-        r = np.asarray(self._backend.to_host(self._r[: self._own]), float)
-        here, solver = self._nodes < self._own, self._solver
-        sums = np.bincount(self._rows[here], r[self._nodes[here]], len(solver.b))
-        self._backend.assign(solver.b, sums)
-
-    def _prolong(self) -> None:
-        x = np.array(self._backend.to_host(self._x))
-        x[self._nodes] += np.asarray(self._backend.to_host(self._solver.x))[self._rows]
-        self._backend.assign(self._x, x)
+        sharing, backend = find_sharing(vectors.comm, stacks[0].ravel()), vectors.backend
+        ids, nodes = sharing.ids, np.flatnonzero(of_nodes >= 0)
+        layout = VectorLayout(backend, vectors.comm, len(ids), len(ids), "float64")
+        solver = CoarseSolver(layout, sharing, stacks[1], np.isin(ids, blocked))
+        order = np.argsort(ids)
+        lines = order[np.searchsorted(ids[order], of_nodes[nodes])]
+        # By node and line; each node has one value, which its owner adds to the sum of the line.
+        ones, shape = np.ones(len(nodes)), (len(of_nodes), len(ids))
+        whole = sparse.csr_array((ones, (nodes, lines)), shape=shape)
+        values = backend.zeros((len(ids),), r.dtype)
+        self.parts = [solver]
+        self.launches: list[Launch] = [
+            *SparseProduct(backend, whole[: vectors.own].T, r, values).launches,
+            *convert(backend, values, solver.b, len(ids)),
+            *solver.launches,
+            *convert(backend, solver.x, values, len(ids)),
+            *SparseProduct(backend, whole, values, x, add=True).launches,
+        ]
 
 
 def correct_lines(

@@ -239,6 +239,7 @@ def test_each_rank_has_the_memory_for_whole_grids_that_are_not_divided() -> None
     assert min(whole.memory) - max(divided.memory) > coarse * 0.8
     assert whole.updates_per_step - divided.updates_per_step > 31**3 * 100 * 0.8
     assert 0 < whole.traffic.sum() < divided.traffic.sum()
+    assert [q.value for q in whole.quantities] == [[(31, 31, 31)]] and not divided.quantities
 
 
 def test_a_coarse_grid_is_not_divided_into_single_points() -> None:
