@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def made_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands of this process make their runs in it."""
-    monkeypatch.setattr(commands, "_local", lambda workers: HereExecutor)
+    monkeypatch.setattr(commands, "_local", lambda *_: nullcontext(HereExecutor))
 
 
 @pytest.fixture(scope="module")

@@ -108,6 +108,11 @@ class Plan:
         """A plan whose rows map paths of keys to values; a row may also have a `name`."""
         return cls(Path(case), combined([rows]), Path(store))
 
+    @property
+    def needs_launcher(self) -> bool:
+        """Whether a launcher starts the processes of each run."""
+        return self.ranks_per_run > 1 or bool(self.launcher)
+
     def with_backend(self, backend: str | None) -> Plan:
         """The plan on another backend; None leaves it as it is."""
         return self if backend is None else replace(self, backend=backend)
