@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,12 +54,9 @@ def run(
 
         groundswell ensemble run survey.toml --resume
     """
-    from groundswell.ensembles import commands
-
-    _print_progress, given = _report(quiet or as_json), backend.value if backend else None
-    found = commands.run(
-        plan, resume=resume, workers=workers, backend=given, report=_print_progress
-    )
+    report, given = _report(quiet or as_json), backend.value if backend else None
+    with _early_workers() as commands:
+        found = commands.run(plan, resume=resume, workers=workers, backend=given, report=report)
     _end(found, quiet, as_json)
 
 
@@ -92,12 +91,9 @@ def retry(
 
         groundswell ensemble retry survey.toml shot-3
     """
-    from groundswell.ensembles import commands
-
-    given = backend.value if backend else None
-    found = commands.retry(
-        plan, run_names or (), workers=workers, backend=given, report=_report(quiet or as_json)
-    )
+    report, given = _report(quiet or as_json), backend.value if backend else None
+    with _early_workers() as commands:
+        found = commands.retry(plan, run_names or (), workers=workers, backend=given, report=report)
     _end(found, quiet, as_json)
 
 
@@ -144,11 +140,10 @@ def work(
 
         groundswell ensemble work survey.toml --worker $SLURM_ARRAY_TASK_ID --workers 8
     """
-    from groundswell.ensembles import commands
-
-    share = commands.Share(worker, workers)
-    given = backend.value if backend else None
-    found = commands.work(plan, share, processes=processes, backend=given, report=_report(quiet))
+    report, given = _report(quiet), backend.value if backend else None
+    with _early_workers() as commands:
+        share = commands.Share(worker, workers)
+        found = commands.work(plan, share, processes=processes, backend=given, report=report)
     _end(found, quiet, False)
 
 
@@ -166,6 +161,17 @@ def script(
     from groundswell.ensembles.slurm import job_script
 
     typer.echo(job_script(plan, tasks), nl=False)
+
+
+@contextmanager
+def _early_workers() -> Iterator[ModuleType]:
+    """The module of commands; workers import theirs at the same time."""
+    from groundswell.ensembles.executors.forked import fork_server
+
+    with fork_server():
+        from groundswell.ensembles import commands
+
+        yield commands
 
 
 def _report(quiet: bool) -> Callable[[Outcome], None]:

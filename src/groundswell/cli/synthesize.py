@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli import text_tables
 from groundswell.cli.options import BackendName, Precision, backend_option, choice_option, flag
 
 
@@ -104,5 +103,7 @@ def synthesize(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LateSlip)
             written = command.synthesize(tensors, given, output, device, chosen, dtype)
-        text_tables.warn(str(each.message) for each in caught if each.category is LateSlip)
+        from groundswell.cli.text_tables import warn
+
+        warn(str(each.message) for each in caught if each.category is LateSlip)
     typer.echo("\n".join(map(str, written)))

@@ -159,12 +159,12 @@ def _checked(plan: Plan) -> dict[str, Case]:
 @contextmanager
 def _local(plan: Plan, workers: int | None) -> Iterator[Open]:
     """Workers on this machine; they import modules while the plan is checked."""
-    from groundswell.ensembles.executors.forked import ForkServer
+    from groundswell.ensembles.executors.forked import fork_server
     from groundswell.ensembles.executors.local import LocalWorkers
     from groundswell.ensembles.executors.places import places_for
 
     assignment, first = Assignment.of(plan), plan.rows[0]
-    with nullcontext() if plan.needs_launcher else ForkServer() as server:
+    with nullcontext() if plan.needs_launcher else fork_server() as server:
         if server:
             server.prepare(assignment, first)
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from groundswell.ensembles import worker_process
+from groundswell.ensembles.lines import decode
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Assignment
 from groundswell.simulation.kept_parts import KeptParts
@@ -46,7 +47,7 @@ def main() -> None:
     line = sys.stdin.buffer.readline()
     if not line:
         return
-    kept = prepared(*worker_process.decode(line))
+    kept = prepared(*decode(line))
     gc.collect()
     gc.freeze()  # workers share the memory of objects that no collection touches
     while answer_next(requests, kept):

@@ -189,7 +189,7 @@ class Worker:
         return bool(self._job.bcast(self._job.first and self._store.attributes(name) is not None))
 
     def _run_claimed(self, row: Row, begun: float) -> Outcome:
-        started = datetime.now(UTC).isoformat(timespec="seconds")
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             case = self._job.collective_try(lambda: self.assignment.base.case(row.settings))
             digest = case_digest(case)

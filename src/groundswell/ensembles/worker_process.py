@@ -8,32 +8,19 @@ END is needed because mpiexec does not forward the end of the input.
 
 from __future__ import annotations
 
-import base64
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from groundswell.ensembles.lines import END, decode, encode
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Outcome, Worker
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation.kept_parts import KeptParts
 from groundswell.simulation.signals import StopRequest, stop_request
-
-END = "end"
-
-
-def encode(content: object) -> bytes:
-    """An object as a line."""
-    return base64.b64encode(pickle.dumps(content)) + b"\n"
-
-
-def decode(line: bytes) -> Any:
-    """The object of a line; lines come only from the processes of this ensemble."""
-    return pickle.loads(base64.b64decode(line))
 
 
 def main(kept: KeptParts | None = None) -> None:

@@ -23,11 +23,11 @@ from groundswell.ensembles.executors import local as local_workers
 from groundswell.ensembles.executors.forked import WITHOUT_THREADS, ForkServer
 from groundswell.ensembles.executors.local import LocalWorkers, Place
 from groundswell.ensembles.fork_server import _spawn, can_fork, exit_code
+from groundswell.ensembles.lines import decode, encode
 from groundswell.ensembles.plan import Plan, load_plan
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.store import Store
 from groundswell.ensembles.worker import Assignment, Outcome
-from groundswell.ensembles.worker_process import decode, encode
 from groundswell.errors import InputError
 
 RUNS = 3

@@ -1,4 +1,7 @@
-"""Starts workers through a fork server, which spares each of them the imports."""
+"""Starts workers through a fork server, which spares each of them the imports.
+
+This module imports little, so that the server can start before anything else.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,18 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
-from groundswell.ensembles.rows import Row
-from groundswell.ensembles.worker import Assignment
-from groundswell.ensembles.worker_process import encode
+from groundswell.ensembles.lines import encode
 from groundswell.processes import without_launcher
+
+if TYPE_CHECKING:
+    from groundswell.ensembles.rows import Row
+    from groundswell.ensembles.worker import Assignment
 
 PROGRAM = (sys.executable, "-m", "groundswell.ensembles.fork_server")
 LONGEST = 2**10  # of an answer, bytes
@@ -112,6 +118,23 @@ class ForkServer:
 
     def __exit__(self, *of_error: object) -> None:
         self.close()
+
+
+_current: ContextVar[ForkServer | None] = ContextVar("fork_server", default=None)
+
+
+@contextmanager
+def fork_server() -> Iterator[ForkServer]:
+    """A server within the block: that of an outer block, or a new one."""
+    if (outer := _current.get()) is not None:
+        yield outer
+        return
+    with ForkServer() as server:
+        token = _current.set(server)
+        try:
+            yield server
+        finally:
+            _current.reset(token)
 
 
 @dataclass

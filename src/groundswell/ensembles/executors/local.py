@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import IO, Self
 
 from groundswell.ensembles.executors.forked import ForkedWorker, ForkServer
+from groundswell.ensembles.lines import END, decode, encode
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Assignment, Outcome, State
-from groundswell.ensembles.worker_process import END, decode, encode
 from groundswell.errors import InputError, install, quoted
 from groundswell.processes import find_mpiexec, without_launcher
 
