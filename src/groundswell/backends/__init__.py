@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from importlib import import_module
-
 from groundswell.backends.base import Backend, Event, Module
 from groundswell.backends.launch import Blocks, Cells, Graph, HostCall, Items, KernelLaunch, Launch
 from groundswell.backends.launch_times import LaunchTime, TimedGraph
@@ -31,19 +28,18 @@ __all__ = [
     "Source",
     "TimedGraph",
     "describe",
-    "import_backend",
     "list_launches",
     "open_backend",
+    "start_backend",
 ]
 
 
-def import_backend(name: str) -> None:
-    """Import what a backend needs, without use of its device; the process may still fork then."""
-    with suppress(ImportError):  # `open_backend` reports it
-        import_module(f"groundswell.backends.{name}")
-        if name == "cuda":
-            import_module("cupy")
-            import_module("cuda.bindings.nvrtc")
+def start_backend(name: str) -> None:
+    """Start to open the first device in the background, before `open_backend` is called."""
+    if name == "cuda":
+        from groundswell.backends.cuda_context import start_context
+
+        start_context()
 
 
 def open_backend(name: str, device: int | None = None, *, threads: int | None = None) -> Backend:

@@ -149,7 +149,6 @@ def work(
 
 def _checked(plan: Plan) -> dict[str, Case]:
     """The cases of all rows; raises InputError if any is invalid."""
-    require_zarr()
     cases = require_valid(BaseCase.of(plan), plan.rows, plan.source)
     for solver in {case.solver for case in cases.values()}:
         require_known(plan.results, solver)
@@ -185,6 +184,7 @@ def _run_missing(
     if missing:
         kept = KeptParts().used()
         with stop_request() as stop, kept, opened(plan, len(missing)) as executor:
+            require_zarr()
             require_set_ups({row.name: cases[row.name] for row in missing}, plan.source)
             store.create({"title": plan.title})
             told = report or (lambda outcome: None)

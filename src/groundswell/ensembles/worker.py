@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from groundswell import registry
-from groundswell.backends import import_backend
+from groundswell.backends import start_backend
 from groundswell.case import Case
 from groundswell.ensembles.base_case import BaseCase
 from groundswell.ensembles.datasets import ResultReader, split_summary
@@ -108,7 +108,6 @@ class Assignment:
             parts += info.results.values()
         for part in parts:
             info.resolve(part)
-        import_backend(self.backend)
 
 
 @dataclass
@@ -142,6 +141,8 @@ class Worker:
         """
         backend = self.assignment.backend
         with suppress(InputError):
+            if self._job.size == 1:
+                start_backend(backend)
             self.assignment.import_modules()
             if self._job.size == 1:
                 self._session.backend(backend, lambda: open_device(backend, self._job))

@@ -22,7 +22,7 @@ from groundswell.ensembles.executors import Executor
 from groundswell.ensembles.executors import local as local_workers
 from groundswell.ensembles.executors.forked import WITHOUT_THREADS, ForkServer
 from groundswell.ensembles.executors.local import LocalWorkers, Place
-from groundswell.ensembles.fork_server import _spawn, can_fork, exit_code
+from groundswell.ensembles.fork_server import _spawn, exit_code
 from groundswell.ensembles.lines import decode, encode
 from groundswell.ensembles.plan import Plan, load_plan
 from groundswell.ensembles.rows import Row
@@ -154,17 +154,18 @@ def test_workers_outlive_their_server(plan: Plan) -> None:
 
 def test_a_server_forks_only_without_threads_and_devices(tmp_path: Path) -> None:
     program = (
-        "import threading\nfrom groundswell.ensembles import fork_server as server\n"
-        "before, wait = server.can_fork(), threading.Event()\n"
+        "import sys, threading\n"
+        "from groundswell.ensembles.fork_server import can_fork\n"
+        "found, wait = [can_fork()], threading.Event()\n"
+        "with open(sys.argv[1], 'w'):\n"
+        "    found.append(can_fork())\n"
+        "found.append(can_fork())\n"
         "threading.Thread(target=wait.wait).start()\n"
-        "print(before, server.can_fork(), flush=True)\nwait.set()\n"
+        "print(*found, can_fork(), flush=True)\nwait.set()\n"
     )
-    environment = {**os.environ, **WITHOUT_THREADS}
-    made = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
-    assert made.stdout.split() == [b"True", b"False"], made.stderr.decode()
-    device = tmp_path / "nvidiactl"
-    with device.open("w"):
-        assert not can_fork()
+    command = [sys.executable, "-c", program, str(tmp_path / "nvidiactl")]
+    made = subprocess.run(command, env={**os.environ, **WITHOUT_THREADS}, capture_output=True)
+    assert made.stdout.split() == [b"True", b"False", b"True", b"False"], made.stderr.decode()
 
 
 def test_a_server_that_cannot_fork_starts_programs(plan: Plan) -> None:

@@ -166,8 +166,8 @@ class Intensities:
         if not lost.any():
             return
         ruptures, sites = names
-        shown = [ruptures.names[n] for n in np.flatnonzero(lost.any(axis=(1, 2)))]
-        places = [sites.names[n] for n in np.flatnonzero(lost.any(axis=(0, 1)))]
+        shown = [ruptures.names[n] for n in np.flatnonzero(lost.any(axis=(1, 2))).tolist()]
+        places = [sites.names[n] for n in np.flatnonzero(lost.any(axis=(0, 1))).tolist()]
         values = counted(int(lost.sum()), "value")
         raise InputError(
             f"{self._source}: {measure} is not a number (NaN) in {values} of rupture {some(shown)} "
