@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundswell.cli.options import AsJson, Backend, flag
+from groundswell.cli.options import AsJson, Backend, SettingTexts, flag, settings_of
 
 if TYPE_CHECKING:
     from groundswell.ensembles.commands import Status
+    from groundswell.ensembles.plan import Plan
     from groundswell.ensembles.worker import Outcome
 
 HELP = """Run many variants of a case, and write all results to one store.
@@ -42,6 +44,7 @@ def run(
     resume: Annotated[bool, flag("--resume", text="Run only what the store lacks.")] = False,
     workers: Workers = None,
     backend: Backend = None,
+    settings: SettingTexts = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +59,9 @@ def run(
     """
     report, given = _report(quiet or as_json), backend.value if backend else None
     with _early_workers() as commands:
-        found = commands.run(plan, resume=resume, workers=workers, backend=given, report=report)
+        found = commands.run(
+            _changed(plan, settings), resume=resume, workers=workers, backend=given, report=report
+        )
     _end(found, quiet, as_json)
 
 
@@ -82,6 +87,7 @@ def retry(
     ] = None,
     workers: Workers = None,
     backend: Backend = None,
+    settings: SettingTexts = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -130,6 +136,7 @@ def work(
         typer.Option(min=1, help="Number of processes of this worker, as for run --workers."),
     ] = None,
     backend: Backend = None,
+    settings: SettingTexts = None,
     quiet: Quiet = False,
 ) -> None:
     """Start one of several workers that share a plan, as a task of a batch job.
@@ -143,7 +150,9 @@ def work(
     report, given = _report(quiet), backend.value if backend else None
     with _early_workers() as commands:
         share = commands.Share(worker, workers)
-        found = commands.work(plan, share, processes=processes, backend=given, report=report)
+        found = commands.work(
+            _changed(plan, settings), share, processes=processes, backend=given, report=report
+        )
     _end(found, quiet, False)
 
 
@@ -172,6 +181,13 @@ def _early_workers() -> Iterator[ModuleType]:
         from groundswell.ensembles import commands
 
         yield commands
+
+
+def _changed(path: Path, settings: list[str] | None) -> Plan:
+    """The plan in a file, with other values in its base case."""
+    from groundswell.ensembles.plan import load_plan
+
+    return replace(load_plan(path), settings=settings_of(settings))
 
 
 def _report(quiet: bool) -> Callable[[Outcome], None]:
