@@ -130,7 +130,7 @@ class Worker:
     _is_used: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self._session = RunSession(self._turn, self.kept)
+        self._session = RunSession(self._turn, self.kept, measures=False)
         self._reader = ResultReader(self.assignment.results)
         self._store, self._job = Store(self.assignment.store), get_communicator()
 

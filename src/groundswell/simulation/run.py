@@ -294,15 +294,7 @@ def run(
                 cost = job.collective_try(lambda: cost_of(setup).estimate(setup))
                 job.collective_try(lambda: _require_room(setup, cost, files, done))
             hidden = quiet or not job.first
-            # Other processes of a session use the device at the same time.
-            opened = open_solver(
-                setup,
-                job,
-                clock,
-                quiet=hidden,
-                measure=request.session is None,
-                session=request.session,
-            )
+            opened = open_solver(setup, job, clock, quiet=hidden, session=request.session)
             _require_steps(opened, request.callbacks)
         current = _Run(opened, files, digest, cost, clock, request.session)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):

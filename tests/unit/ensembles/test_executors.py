@@ -152,6 +152,16 @@ def test_workers_outlive_their_server(plan: Plan) -> None:
         assert [found.state for found in run_all(executor, [plan.rows[2]])] == ["complete"]
 
 
+def test_workers_that_have_not_started_are_stopped_at_once(plan: Plan) -> None:
+    """The server has not been told yet what to prepare, so that it starts no worker."""
+    with ForkServer() as server, LocalWorkers(Assignment.of(plan), [Place()], server) as executor:
+        executor.submit(plan.rows[0])
+        executor.cancel()
+        [outcome] = outcomes(executor, 1)
+        assert outcome.state == "stopped" and not server.is_alive
+        assert [found.state for found in run_all(executor, [plan.rows[0]])] == ["complete"]
+
+
 def test_a_server_forks_only_without_threads_and_devices(tmp_path: Path) -> None:
     program = (
         "import sys, threading\n"

@@ -17,10 +17,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from select import select
 from typing import IO, TYPE_CHECKING, Self
 
 from groundswell.ensembles.lines import encode
-from groundswell.processes import without_launcher
+from groundswell.processes import is_running, without_launcher
 
 if TYPE_CHECKING:
     from groundswell.ensembles.rows import Row
@@ -76,9 +77,9 @@ class ForkServer:
         self._starting.append(worker)
         return worker
 
-    def read_process_ids(self) -> None:
-        """Wait until all workers have started, or the server has died."""
-        while self._starting:
+    def read_process_ids(self, *, wait: bool = True) -> None:
+        """Read the process IDs of workers that have started; by default, wait for all of them."""
+        while self._starting and (wait or select([self._requests], [], [], 0)[0]):
             self._starting.popleft().pid = self._receive()
 
     def exit_code(self, pid: int) -> int | None:
@@ -105,11 +106,15 @@ class ForkServer:
             return None
         return found
 
-    def close(self) -> None:
-        """End the server; workers that run are not affected."""
-        self._requests.close()
+    def kill(self) -> None:
+        """End the server; workers that run are not affected, and others do not start."""
         self._process.kill()
         self._process.wait()
+
+    def close(self) -> None:
+        """End the server, and close its streams."""
+        self.kill()
+        self._requests.close()
         with suppress(OSError):
             self._process.stdin.close()  # type: ignore[union-attr]
 
@@ -155,9 +160,11 @@ class ForkedWorker:
     _code: int | None = None
 
     def send_signal(self, number: int) -> None:
-        """Send a signal unless the worker has ended."""
-        self.server.read_process_ids()
-        if self._code is None and self.pid is not None:
+        """Send a signal unless the worker has ended; one that has not started yet never does."""
+        self.server.read_process_ids(wait=False)
+        if self.pid is None:
+            self.server.kill()
+        elif self._code is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
@@ -168,7 +175,7 @@ class ForkedWorker:
     def wait(self, timeout: float | None = None) -> int:
         """Wait until the worker has ended; returns its exit code, negative after a signal.
 
-        If the server has died, nobody knows the exit code, and the worker may still run.
+        If the server has died, nobody knows the exit code, and -9 stands for it.
 
         Raises:
             subprocess.TimeoutExpired: it has not ended within so many seconds.
@@ -184,6 +191,10 @@ class ForkedWorker:
         self.server.read_process_ids()
         if self._code is None and self.pid is not None:
             self._code = self.server.exit_code(self.pid)
-        if self._code is None and not self.server.is_alive:
+        if self._code is None and not self.server.is_alive and not self._is_running:
             self._code = -signal.SIGKILL
         return self._code
+
+    @property
+    def _is_running(self) -> bool:
+        return self.pid is not None and is_running(self.pid)
