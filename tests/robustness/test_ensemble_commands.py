@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -97,6 +98,19 @@ def test_values_of_the_base_case_can_be_replaced(tmp_path: Path, capsys: Capture
     assert "source.0.magnitude was 2.5 and is 3" in capsys.readouterr().err
     assert main(["ensemble", "run", str(plan), "--resume", "--set", "source.7.x=1"]) == 2
     assert "source.7" in capsys.readouterr().err
+
+
+def test_progress_counts_the_runs_of_the_plan(
+    tmp_path: Path, folder: Path, capsys: Captured
+) -> None:
+    """Those that the store has already are included."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    for name in ("run-0002", "run-0003"):
+        shutil.rmtree(tmp_path / "plan.zarr" / name)
+    assert main(["ensemble", "run", str(tmp_path / "plan.toml"), "--resume"]) == 0
+    first, second = (line for line in capsys.readouterr().err.splitlines() if "complete" in line)
+    assert re.fullmatch(r"run-0002 complete in .* s \(3 of 4, .*s left\)", first)
+    assert second.endswith(" s (4 of 4)")
 
 
 def test_a_case_is_no_plan(tmp_path: Path, capsys: Captured) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -57,11 +58,11 @@ def run(
 
         groundswell ensemble run survey.toml --resume
     """
-    report, given = _report(quiet or as_json), backend.value if backend else None
+    given = backend.value if backend else None
     with _early_workers() as commands:
-        found = commands.run(
-            _changed(plan, settings), resume=resume, workers=workers, backend=given, report=report
-        )
+        chosen = _changed(plan, settings)
+        report = _report(quiet or as_json, chosen)
+        found = commands.run(chosen, resume=resume, workers=workers, backend=given, report=report)
     _end(found, quiet, as_json)
 
 
@@ -99,7 +100,8 @@ def retry(
     """
     report, given = _report(quiet or as_json), backend.value if backend else None
     with _early_workers() as commands:
-        found = commands.retry(plan, run_names or (), workers=workers, backend=given, report=report)
+        chosen, names = _changed(plan, settings), run_names or ()
+        found = commands.retry(chosen, names, workers=workers, backend=given, report=report)
     _end(found, quiet, as_json)
 
 
@@ -149,10 +151,8 @@ def work(
     """
     report, given = _report(quiet), backend.value if backend else None
     with _early_workers() as commands:
-        share = commands.Share(worker, workers)
-        found = commands.work(
-            _changed(plan, settings), share, processes=processes, backend=given, report=report
-        )
+        chosen, share = _changed(plan, settings), commands.Share(worker, workers)
+        found = commands.work(chosen, share, processes=processes, backend=given, report=report)
     _end(found, quiet, False)
 
 
@@ -190,16 +190,41 @@ def _changed(path: Path, settings: list[str] | None) -> Plan:
     return replace(load_plan(path), settings=settings_of(settings))
 
 
-def _report(quiet: bool) -> Callable[[Outcome], None]:
-    """A function that prints the outcome of a run."""
+def _report(quiet: bool, plan: Plan | None = None) -> Callable[[Outcome], None]:
+    """A function that prints the outcome of a run and, for a plan, how many runs remain."""
     if quiet:
         return lambda outcome: None
+    counter = _Counter(plan) if plan else None
 
     def report(outcome: Outcome) -> None:
         seconds = f" in {outcome.seconds:.3g} s" if outcome.seconds else ""
-        typer.echo(f"{outcome.name} {outcome.state}{seconds}{_reason(outcome.message)}", err=True)
+        counts = f" ({counter.next()})" if counter else ""
+        reason = _reason(outcome.message)
+        typer.echo(f"{outcome.name} {outcome.state}{seconds}{counts}{reason}", err=True)
 
     return report
+
+
+class _Counter:
+    """Counts the runs of a plan, those included that its store has already."""
+
+    def __init__(self, plan: Plan) -> None:
+        from groundswell.ensembles.store import Store
+
+        stored = {*Store(plan.store).names()} if plan.store.exists() else set()
+        self._total, self._done = len(plan.rows), sum(row.name in stored for row in plan.rows)
+        self._before, self._begun = self._done, time.monotonic()
+
+    def next(self) -> str:
+        """Count a run; returns how many have ended, and the time that the others will take."""
+        from groundswell.case.quantities import duration
+
+        self._done += 1
+        each = (time.monotonic() - self._begun) / (self._done - self._before)
+        left = self._total - self._done
+        return f"{self._done} of {self._total}" + (
+            f", {duration(each * left)} left" if left else ""
+        )
 
 
 def _reason(message: str) -> str:
