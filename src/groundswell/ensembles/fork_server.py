@@ -27,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from groundswell.backends.host_threads import end_threads
 from groundswell.ensembles import worker_process
 from groundswell.ensembles.lines import decode
 from groundswell.ensembles.rows import Row
@@ -48,6 +49,7 @@ def main() -> None:
     if not line:
         return
     kept = prepared(*decode(line))
+    end_threads()
     gc.collect()
     gc.freeze()  # workers share the memory of objects that no collection touches
     while answer_next(requests, kept):
