@@ -47,15 +47,16 @@ def warn_of_late_slip(tensor: xarray.Dataset, rows: SlipRows, varied: Variations
 def _texts(rows: SlipRows, varied: Variations, end: float) -> Iterator[str]:
     """The end of the message, if there is one."""
     parts = released_by(end, rows, varied)
-    late, remedy = np.flatnonzero(parts < RELEASED), "they lack the waves of later slip: run longer"
+    late = np.flatnonzero(parts < RELEASED)
+    remedy = "waves of later slip are missing, so lengthen time.duration of the runs"
     if len(late) and len(parts) == 1:
-        yield f"when {100 * parts[0]:.0f} % of the moment have been released; {remedy}"
+        yield f"when only {100 * parts[0]:.0f} % of the moment is released; {remedy}"
     elif len(late):
         more = len(late) - _SHOWN
         shown = [*map(str, late[:_SHOWN] + 1), *([f"{more} more"] if more > 0 else [])]
         yield (
-            f"when {len(late)} of {len(parts)} variations ({', '.join(shown)}) have released less "
-            f"than {100 * RELEASED:.0f} % of their moment; {remedy}"
+            f"when {len(late)} of {len(parts)} variations (in rows {', '.join(shown)} of their "
+            f"table) have not released {100 * RELEASED:.0f} % of their moment; {remedy}"
         )
 
 
