@@ -121,8 +121,9 @@ def _ruptures_of(source: Element, model: _Model) -> list[Rupture]:
     except NrmlError as error:
         line = error.line or source.line
         raise InputError(f"{model.path}, line {line}: source {quoted(name)}: {error}") from None
+    is_on_map = _READERS[source.name] is not _area
     return [
-        Rupture(f"{name}:{n}", magnitude, rate, rake, surface)
+        Rupture(f"{name}:{n}", magnitude, rate, rake, surface, is_on_map)
         for n, (magnitude, rate, rake, surface) in enumerate(made)
         if rate > 0
     ]

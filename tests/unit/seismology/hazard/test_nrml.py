@@ -81,7 +81,8 @@ def test_characteristic_ruptures_break_the_whole_surface(tmp_path: Path, frame: 
 
 def test_points_share_rates_among_planes_and_depths(tmp_path: Path, frame: Geography) -> None:
     found = read(tmp_path, frame, POINT)
-    assert len(found) == 2 * 2 * 2 and found.rates.sum() == pytest.approx(0.013)
+    assert len(found) == 2 * 2 * 2 and all(r.is_on_map for r in found)
+    assert found.rates.sum() == pytest.approx(0.013)
     upright = [r for r in found if r.rake == 0]
     assert sum(r.rate for r in upright) == pytest.approx(0.25 * 0.013)
     small = [r.surface.area for r in found if r.magnitude == 5.5 and r.surface]
@@ -101,6 +102,7 @@ def test_areas_are_points_with_equal_rates(tmp_path: Path, frame: Geography) -> 
     corners = np.stack(frame.to_grid([-122.5, -121.5, -121.5], [37.5, 37.5, 38.5]), axis=1)
     assert is_within(middles, corners).all()
     assert middles.mean(axis=0) == pytest.approx(corners.mean(axis=0), abs=1500.0)
+    assert not any(r.is_on_map for r in found)
     across, along = cells_across(corners, 5e3)
     assert len(found) / 8 == pytest.approx(across * along / 2, rel=0.05)
 
