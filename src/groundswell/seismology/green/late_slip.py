@@ -38,8 +38,9 @@ def warn_of_late_slip(tensor: xarray.Dataset, rows: SlipRows, varied: Variations
         rows: the slip.
         varied: its variations, at least one.
     """
-    first, interval = first_time(tensor, varied), float(tensor.attrs["interval"])
-    end = first + interval * int(tensor.sizes["time"])
+    attrs, count = tensor.attrs, int(tensor.sizes["time"])
+    first = first_time(tensor, varied) + float(attrs["start"]) - float(attrs["centroid"])
+    end = first + float(attrs["interval"]) * count
     if text := "".join(_texts(rows, varied, end)):
         warnings.warn(f"the seismograms end at {end:.4g} s, {text}", LateSlip, stacklevel=2)
 
