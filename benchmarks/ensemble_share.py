@@ -5,9 +5,11 @@
 
 The runs are explosions at different depths of a layered medium. The fraction is the time that all
 runs spend in time steps, divided by the wall time of `groundswell ensemble run` and by the number
-of devices: GPUs, or workers on a CPU, each of which has cores of its own. The first runs, which
-start workers and compile kernels, are included. Single runs are calls of `groundswell run` without
-pictures; a few of them are timed with all kernels in the cache.
+of devices: GPUs, or workers on a CPU, each of which has cores of its own. The start of the workers
+is included; the benchmark also prints how long it takes until the first step begins, and how long
+after the last step the command ends. The rest is idle time of the devices between runs. Single runs
+are calls of `groundswell run` without pictures; a few of them are timed with all kernels in the
+cache.
 """
 
 from __future__ import annotations
@@ -18,8 +20,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from groundswell.ensembles.store import Store
 from groundswell.formats.toml import toml_text
@@ -77,9 +83,34 @@ def timed(*words: str | Path) -> float:
     return time.perf_counter() - begun
 
 
+STEPS = "time steps"
+BEFORE = ("read", "measure bandwidth", "build", "wait")  # phases before the steps
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """When the devices made time steps, s since the epoch."""
+
+    first: float
+    last: float
+
+    @classmethod
+    def of(cls, store: Store) -> Timeline:
+        """That of an ensemble."""
+        spans = [_span(store.log(name)) for name in store.names()]
+        return cls(min(first for first, _ in spans), max(last for _, last in spans))
+
+
+def _span(log: Mapping[str, Any]) -> tuple[float, float]:
+    """Start and end of the steps of a run."""
+    wall, begun = log["run"]["wall"], datetime.fromisoformat(log["started"]).timestamp()
+    first = begun + sum(wall.get(phase, 0.0) for phase in BEFORE)
+    return first, first + wall[STEPS]
+
+
 def step_seconds(store: Store) -> list[float]:
     """The time in time steps of each run, s."""
-    return [store.log(name)["run"]["wall"]["time steps"] for name in store.names()]
+    return [store.log(name)["run"]["wall"][STEPS] for name in store.names()]
 
 
 def processes(store: Store) -> int:
@@ -98,8 +129,10 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, float]:
         timed("run", case, *alone, "--output", folder / f"single-{n}") for n in range(given.singles)
     ]
     workers = ["--workers", str(given.workers)] if given.workers else []
+    begun = time.time()
     ensemble = timed("ensemble", "run", plan, *options, *workers)
     store = Store(plan.with_suffix(".zarr"))
+    steps_made = Timeline.of(store)
     devices = given.gpus if given.backend == "cuda" else processes(store)
     steps = step_seconds(store)
     return {
@@ -107,6 +140,8 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, float]:
         "seconds of the ensemble": ensemble,
         "seconds of a run in it": ensemble / given.runs,
         "steps of a run, s": median(steps),
+        "until the first step, s": steps_made.first - begun,
+        "after the last step, s": begun + ensemble - steps_made.last,
         "workers": processes(store),
         "share of time steps": sum(steps) / ensemble / devices,
         "times faster": given.runs * median(single) / ensemble,

@@ -130,8 +130,12 @@ class Process(NamedTuple):
     @property
     def alive(self) -> bool:
         """Whether it runs, if the current process can see it; zombies do not count as running."""
-        state, start_time = _stat(self.pid)
-        return state not in ("", "Z", "X") and start_time == self.start_time
+        return is_running(self.pid) and _stat(self.pid)[1] == self.start_time
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process that this one can see runs; zombies do not count as running."""
+    return _stat(pid)[0] not in ("", "Z", "X")
 
 
 def _machine() -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from here_executor import HereExecutor
 from groundswell import ensembles
 from groundswell.cli import main
 from groundswell.ensembles import commands
+from groundswell.ensembles.store import Store
 
 pytestmark = pytest.mark.timeout(240)
 RUNS = 4
@@ -46,7 +49,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def made_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands of this process make their runs in it."""
-    monkeypatch.setattr(commands, "_local", lambda workers: HereExecutor)
+    monkeypatch.setattr(commands, "_local", lambda *_: nullcontext(HereExecutor))
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +85,40 @@ def test_the_status_of_a_plan_knows_missing_runs(
     shutil.rmtree(tmp_path / "plan.zarr" / "run-0003")
     assert main(["ensemble", "status", str(tmp_path / "plan.toml")]) == 0
     assert capsys.readouterr().out.endswith("plan.zarr: 4 runs, 3 complete, 1 missing\n")
+
+
+def test_values_of_the_base_case_can_be_replaced(tmp_path: Path, capsys: Captured) -> None:
+    """They are part of the stored case, and rows have the last word."""
+    plan, options = write_plan(tmp_path, 1), ["-q", "--set", "source.0.magnitude=2.5"]
+    assert main(["ensemble", "run", str(plan), *options, "--set", "source.0.depth=300"]) == 0
+    case = Store(tmp_path / "plan.zarr").attributes("run-0001")["case"]  # type: ignore[index]
+    assert case["source"][0]["magnitude"] == 2.5 and case["source"][0]["depth"] == 400.0
+    assert main(["ensemble", "run", str(plan), "--resume", *options]) == 0
+    assert main(["ensemble", "run", str(plan), "--resume"]) == 2
+    assert "source.0.magnitude was 2.5 and is 3" in capsys.readouterr().err
+    assert main(["ensemble", "run", str(plan), "--resume", "--set", "source.7.x=1"]) == 2
+    assert "source.7" in capsys.readouterr().err
+
+
+def test_progress_counts_the_runs_of_the_plan(
+    tmp_path: Path, folder: Path, capsys: Captured
+) -> None:
+    """Those that the store has already are included."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    for name in ("run-0002", "run-0003"):
+        shutil.rmtree(tmp_path / "plan.zarr" / name)
+    assert main(["ensemble", "run", str(tmp_path / "plan.toml"), "--resume"]) == 0
+    first, second = (line for line in capsys.readouterr().err.splitlines() if "complete" in line)
+    assert re.fullmatch(r"run-0002 complete in .* s \(3 of 4, .*s left\)", first)
+    assert second.endswith(" s (4 of 4)")
+
+
+def test_a_case_is_no_plan(tmp_path: Path, capsys: Captured) -> None:
+    write_plan(tmp_path, 1)
+    assert main(["ensemble", "run", str(tmp_path / "case.toml")]) == 2
+    assert 'case.toml is a case, not a plan; write a plan with case = "case.toml"' in (
+        capsys.readouterr().err
+    )
 
 
 def test_wrong_rows_end_with_2_before_anything_runs(tmp_path: Path, capsys: Captured) -> None:

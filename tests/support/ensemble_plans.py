@@ -93,9 +93,18 @@ def wait_for(condition: Callable[[], object], process: subprocess.Popen[str]) ->
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:
-    """Process IDs of the workers of a command."""
-    path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return [int(number) for number in path.read_text().split()]
+    """Process IDs of the workers of a command, which are children of its fork server."""
+    return [worker for server in _children(process.pid) for worker in _children(server)]
+
+
+def fork_servers(process: subprocess.Popen[str]) -> list[int]:
+    """The process ID of the fork server of a command."""
+    return _children(process.pid)
+
+
+def _children(number: int) -> list[int]:
+    path = Path(f"/proc/{number}/task/{number}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
 
 
 def kill_all(numbers: list[int]) -> None:

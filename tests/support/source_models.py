@@ -55,6 +55,15 @@ POINT = """
 </pointSource>"""
 
 
+AREA = POINT.replace("pointSource", "areaSource").replace('id="delta"', 'id="plain"')
+AREA = AREA.replace("pointGeometry", "areaGeometry").replace(
+    "<gml:Point><gml:pos>-121.7 38.1</gml:pos></gml:Point>",
+    "<gml:Polygon><gml:exterior><gml:LinearRing><gml:posList>"
+    "-122.5 37.5  -121.5 37.5  -121.5 38.5"
+    "</gml:posList></gml:LinearRing></gml:exterior></gml:Polygon>",
+)
+
+
 def source_model(*sources: str) -> str:
     """A source model; by default with all three sources."""
     head = (

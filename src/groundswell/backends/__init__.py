@@ -30,7 +30,16 @@ __all__ = [
     "describe",
     "list_launches",
     "open_backend",
+    "start_backend",
 ]
+
+
+def start_backend(name: str) -> None:
+    """Start to open the first device in the background, before `open_backend` is called."""
+    if name == "cuda":
+        from groundswell.backends.cuda_context import start_context
+
+        start_context()
 
 
 def open_backend(name: str, device: int | None = None, *, threads: int | None = None) -> Backend:

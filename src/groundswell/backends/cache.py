@@ -1,4 +1,4 @@
-"""The on-disk cache of compiled kernels, shared by all processes of a user.
+"""The on-disk cache of compiled kernels and of fits, shared by all processes of a user.
 
 An entry is one file, named by the hash of everything that it depends on. Building takes a lock, so
 that a thousand ranks that start together compile once. A finished entry is renamed into place, so
@@ -19,7 +19,7 @@ from pathlib import Path
 from groundswell.errors import BackendError
 
 DEFAULT_LIMIT = 512 * 1024**2
-SUFFIXES = {".so", ".cubin"}
+SUFFIXES = {".so", ".cubin", ".json"}
 
 
 def default_folder() -> Path:

@@ -7,7 +7,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -55,12 +54,18 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
             wait([each for each in waiting if not each.cancel()])
 
 
-@cache
+_pools: dict[int, ThreadPoolExecutor] = {}  # by their number of threads
+os.register_at_fork(after_in_child=_pools.clear)  # a child has none of its parent's threads
+
+
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, NAME)
+    return _pools.get(threads) or _pools.setdefault(threads, ThreadPoolExecutor(threads, NAME))
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
+def end_threads() -> None:
+    """End the threads, as before a fork; later work starts others."""
+    while _pools:
+        _pools.popitem()[1].shutdown()
 
 
 def for_each(work: Callable[[Item], object], items: Iterable[Item]) -> None:

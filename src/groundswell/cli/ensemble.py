@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundswell.cli.options import AsJson, Backend, flag
+from groundswell.cli.options import AsJson, Backend, SettingTexts, flag, settings_of
 
 if TYPE_CHECKING:
     from groundswell.ensembles.commands import Status
+    from groundswell.ensembles.plan import Plan
     from groundswell.ensembles.worker import Outcome
 
 HELP = """Run many variants of a case, and write all results to one store.
@@ -40,6 +45,7 @@ def run(
     resume: Annotated[bool, flag("--resume", text="Run only what the store lacks.")] = False,
     workers: Workers = None,
     backend: Backend = None,
+    settings: SettingTexts = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -52,12 +58,11 @@ def run(
 
         groundswell ensemble run survey.toml --resume
     """
-    from groundswell.ensembles import commands
-
-    _print_progress, given = _report(quiet or as_json), backend.value if backend else None
-    found = commands.run(
-        plan, resume=resume, workers=workers, backend=given, report=_print_progress
-    )
+    given = backend.value if backend else None
+    with _early_workers() as commands:
+        chosen = _changed(plan, settings)
+        report = _report(quiet or as_json, chosen)
+        found = commands.run(chosen, resume=resume, workers=workers, backend=given, report=report)
     _end(found, quiet, as_json)
 
 
@@ -83,6 +88,7 @@ def retry(
     ] = None,
     workers: Workers = None,
     backend: Backend = None,
+    settings: SettingTexts = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -92,12 +98,10 @@ def retry(
 
         groundswell ensemble retry survey.toml shot-3
     """
-    from groundswell.ensembles import commands
-
-    given = backend.value if backend else None
-    found = commands.retry(
-        plan, run_names or (), workers=workers, backend=given, report=_report(quiet or as_json)
-    )
+    report, given = _report(quiet or as_json), backend.value if backend else None
+    with _early_workers() as commands:
+        chosen, names = _changed(plan, settings), run_names or ()
+        found = commands.retry(chosen, names, workers=workers, backend=given, report=report)
     _end(found, quiet, as_json)
 
 
@@ -134,6 +138,7 @@ def work(
         typer.Option(min=1, help="Number of processes of this worker, as for run --workers."),
     ] = None,
     backend: Backend = None,
+    settings: SettingTexts = None,
     quiet: Quiet = False,
 ) -> None:
     """Start one of several workers that share a plan, as a task of a batch job.
@@ -144,11 +149,10 @@ def work(
 
         groundswell ensemble work survey.toml --worker $SLURM_ARRAY_TASK_ID --workers 8
     """
-    from groundswell.ensembles import commands
-
-    share = commands.Share(worker, workers)
-    given = backend.value if backend else None
-    found = commands.work(plan, share, processes=processes, backend=given, report=_report(quiet))
+    report, given = _report(quiet), backend.value if backend else None
+    with _early_workers() as commands:
+        chosen, share = _changed(plan, settings), commands.Share(worker, workers)
+        found = commands.work(chosen, share, processes=processes, backend=given, report=report)
     _end(found, quiet, False)
 
 
@@ -168,16 +172,59 @@ def script(
     typer.echo(job_script(plan, tasks), nl=False)
 
 
-def _report(quiet: bool) -> Callable[[Outcome], None]:
-    """A function that prints the outcome of a run."""
+@contextmanager
+def _early_workers() -> Iterator[ModuleType]:
+    """The module of commands; workers import theirs at the same time."""
+    from groundswell.ensembles.executors.forked import fork_server
+
+    with fork_server():
+        from groundswell.ensembles import commands
+
+        yield commands
+
+
+def _changed(path: Path, settings: list[str] | None) -> Plan:
+    """The plan in a file, with other values in its base case."""
+    from groundswell.ensembles.plan import load_plan
+
+    return replace(load_plan(path), settings=settings_of(settings))
+
+
+def _report(quiet: bool, plan: Plan | None = None) -> Callable[[Outcome], None]:
+    """A function that prints the outcome of a run and, for a plan, how many runs remain."""
     if quiet:
         return lambda outcome: None
+    counter = _Counter(plan) if plan else None
 
     def report(outcome: Outcome) -> None:
         seconds = f" in {outcome.seconds:.3g} s" if outcome.seconds else ""
-        typer.echo(f"{outcome.name} {outcome.state}{seconds}{_reason(outcome.message)}", err=True)
+        counts = f" ({counter.next()})" if counter else ""
+        reason = _reason(outcome.message)
+        typer.echo(f"{outcome.name} {outcome.state}{seconds}{counts}{reason}", err=True)
 
     return report
+
+
+class _Counter:
+    """Counts the runs of a plan, those included that its store has already."""
+
+    def __init__(self, plan: Plan) -> None:
+        from groundswell.ensembles.store import Store
+
+        stored = {*Store(plan.store).names()} if plan.store.exists() else set()
+        self._total, self._done = len(plan.rows), sum(row.name in stored for row in plan.rows)
+        self._before, self._begun = self._done, time.monotonic()
+
+    def next(self) -> str:
+        """Count a run; returns how many have ended, and the time that the others will take."""
+        from groundswell.case.quantities import duration
+
+        self._done += 1
+        each = (time.monotonic() - self._begun) / (self._done - self._before)
+        left = self._total - self._done
+        return f"{self._done} of {self._total}" + (
+            f", {duration(each * left)} left" if left else ""
+        )
 
 
 def _reason(message: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -85,6 +86,7 @@ def synthesize(
     """
     from groundswell.errors import InputError
     from groundswell.seismology.green import command
+    from groundswell.seismology.green.late_slip import LateSlip
 
     if (rupture is None) == (store is None):
         raise InputError("give either --rupture or --store")
@@ -98,5 +100,10 @@ def synthesize(
         dtype = "float64" if precision == Precision.double else "float32"
         chosen = [of.value for of in formats or [SeismogramFormat.hdf5]]
         device = open_backend(backend.value)
-        written = command.synthesize(tensors, given, output, device, chosen, dtype)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", LateSlip)
+            written = command.synthesize(tensors, given, output, device, chosen, dtype)
+        from groundswell.cli.text_tables import warn
+
+        warn(str(each.message) for each in caught if each.category is LateSlip)
     typer.echo("\n".join(map(str, written)))

@@ -38,8 +38,13 @@ class BaseCase:
 
     @classmethod
     def of(cls, plan: Plan) -> BaseCase:
-        """The base case of a plan; raises InputError if its file cannot be read."""
-        return cls(*tables_of(plan), plan.backend)
+        """The base case of a plan.
+
+        Raises:
+            InputError: its file cannot be read, or the path of a setting is invalid.
+        """
+        document, folder, source = tables_of(plan)
+        return cls(set_values(document, plan.settings), folder, source, plan.backend)
 
     def case(self, settings: Settings) -> Case:
         """The case with other values.

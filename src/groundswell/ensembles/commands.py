@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,8 +91,8 @@ def run(
             f"{store.path} exists already; continue it with --resume (in Python: resume=True), "
             "choose another store, or remove it"
         )
-    opened = executor or _local(workers)
-    return _run_missing(chosen, store, _checked(chosen), opened, report)
+    with _local(chosen, workers) if executor is None else nullcontext(executor) as opened:
+        return _run_missing(chosen, store, _checked(chosen), opened, report)
 
 
 @dataclass(frozen=True)
@@ -143,30 +143,35 @@ def work(
     """
     chosen = as_plan(plan).with_backend(backend)
     chosen = replace(chosen, rows=share.order(chosen.rows))
-    return _run_missing(chosen, Store(chosen.store), _checked(chosen), _local(processes), report)
+    with _local(chosen, processes) as opened:
+        return _run_missing(chosen, Store(chosen.store), _checked(chosen), opened, report)
 
 
 def _checked(plan: Plan) -> dict[str, Case]:
     """The cases of all rows; raises InputError if any is invalid."""
-    require_zarr()
     cases = require_valid(BaseCase.of(plan), plan.rows, plan.source)
     for solver in {case.solver for case in cases.values()}:
         require_known(plan.results, solver)
     return cases
 
 
-def _local(workers: int | None) -> Open:
-    """Workers on this machine."""
+@contextmanager
+def _local(plan: Plan, workers: int | None) -> Iterator[Open]:
+    """Workers on this machine; they import modules while the plan is checked."""
+    from groundswell.ensembles.executors.forked import fork_server
+    from groundswell.ensembles.executors.local import LocalWorkers
+    from groundswell.ensembles.executors.places import places_for
 
-    def open_workers(plan: Plan, runs: int) -> AbstractContextManager[Executor]:
-        from groundswell.ensembles.executors.local import LocalWorkers
-        from groundswell.ensembles.executors.places import places_for
+    assignment, first = Assignment.of(plan), plan.rows[0]
+    with nullcontext() if plan.needs_launcher else fork_server() as server:
+        if server:
+            server.prepare(assignment, first)
 
-        assignment = Assignment.of(plan)
-        case = assignment.base.case(plan.rows[0].settings)
-        return LocalWorkers(assignment, places_for(plan, case, workers, runs))
+        def open_workers(plan: Plan, runs: int) -> AbstractContextManager[Executor]:
+            places = places_for(plan, assignment.base.case(first.settings), workers, runs)
+            return LocalWorkers(assignment, places, server)
 
-    return open_workers
+        yield open_workers
 
 
 def _run_missing(
@@ -179,6 +184,7 @@ def _run_missing(
     if missing:
         kept = KeptParts().used()
         with stop_request() as stop, kept, opened(plan, len(missing)) as executor:
+            require_zarr()
             require_set_ups({row.name: cases[row.name] for row in missing}, plan.source)
             store.create({"title": plan.title})
             told = report or (lambda outcome: None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ from groundswell.ensembles.rows import (
     zipped,
 )
 from groundswell.ensembles.samples import SampleSection
-from groundswell.errors import CaseError, CaseProblem, InputError
+from groundswell.errors import CaseError, CaseProblem, InputError, quoted
 from groundswell.formats.text import read_text
 
 SUFFIX = ".zarr"
@@ -84,6 +84,7 @@ class Plan:
         ranks_per_run: number of processes that share a run.
         launcher: command that starts these processes, such as "srun -n 4"; by default mpiexec.
         source: name of the plan in messages.
+        settings: values of the base case to replace, by path; rows may replace them again.
     """
 
     case: Path | Mapping[str, Any]
@@ -96,6 +97,7 @@ class Plan:
     ranks_per_run: int = 1
     launcher: str = ""
     source: str = "the plan"
+    settings: Settings = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "store", Path(self.store).absolute())
@@ -107,6 +109,11 @@ class Plan:
     def of(cls, case: str | Path, rows: Sequence[Settings], store: str | Path) -> Plan:
         """A plan whose rows map paths of keys to values; a row may also have a `name`."""
         return cls(Path(case), combined([rows]), Path(store))
+
+    @property
+    def needs_launcher(self) -> bool:
+        """Whether a launcher starts the processes of each run."""
+        return self.ranks_per_run > 1 or bool(self.launcher)
 
     def with_backend(self, backend: str | None) -> Plan:
         """The plan on another backend; None leaves it as it is."""
@@ -122,6 +129,11 @@ def load_plan(path: str | Path) -> Plan:
     """
     path = Path(path)
     content = _content(path)
+    if "solver" in content and "case" not in content:
+        raise InputError(
+            f"{path.name} is a case, not a plan; write a plan with case = {quoted(path.name)} and "
+            "the values that differ from run to run, or execute the case by `groundswell run`"
+        )
     try:
         plan = PlanFile.model_validate(content, context={"folder": path.parent.absolute()})
     except ValidationError as error:

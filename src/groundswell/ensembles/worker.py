@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from groundswell import registry
+from groundswell.backends import start_backend
 from groundswell.case import Case
 from groundswell.ensembles.base_case import BaseCase
 from groundswell.ensembles.datasets import ResultReader, split_summary
@@ -39,6 +40,7 @@ from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.zarr_library import require_zarr
 from groundswell.simulation import checkpoint
 from groundswell.simulation.folder_lock import FolderLocked
+from groundswell.simulation.kept_parts import KeptParts
 from groundswell.simulation.preparation import case_digest
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
@@ -88,6 +90,25 @@ class Assignment:
         kept = None if plan.results is None else tuple(plan.results)
         return cls(BaseCase.of(plan), plan.store, kept)
 
+    @property
+    def backend(self) -> str:
+        """The backend of the runs."""
+        return str(self.base.backend or self.base.document.get("run", {}).get("backend", "cpu"))
+
+    def import_modules(self) -> None:
+        """Import what runs need.
+
+        Raises:
+            InputError: the solver cannot be imported.
+        """
+        info = registry.find(str(self.base.document.get("solver")))
+        parts = [info.prepare, info.solver, info.check, info.cost]
+        if self.backend == "cpu":  # a GPU would wait for the modules that read and write results
+            require_zarr()
+            parts += info.results.values()
+        for part in parts:
+            info.resolve(part)
+
 
 @dataclass
 class Worker:
@@ -96,10 +117,12 @@ class Worker:
     Args:
         turn: a file whose lock gives the device to one process at a time, for its time steps.
             Meanwhile, the others set up their runs and write results.
+        kept: parts of set-ups that runs share.
     """
 
     assignment: Assignment
     turn: Path | None = None
+    kept: KeptParts = field(default_factory=KeptParts)
     _session: RunSession = field(init=False)
     _reader: ResultReader = field(init=False)
     _store: Store = field(init=False)
@@ -107,7 +130,7 @@ class Worker:
     _is_used: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self._session = RunSession(self._turn)
+        self._session = RunSession(self._turn, self.kept, measures=False)
         self._reader = ResultReader(self.assignment.results)
         self._store, self._job = Store(self.assignment.store), get_communicator()
 
@@ -116,13 +139,11 @@ class Worker:
 
         If something is missing, the first run reports it.
         """
-        base = self.assignment.base
-        backend = base.backend or base.document.get("run", {}).get("backend", "cpu")
+        backend = self.assignment.backend
         with suppress(InputError):
-            require_zarr()
-            info = registry.find(str(base.document.get("solver")))
-            for reference in (info.prepare, info.solver, info.check, *info.results.values()):
-                info.resolve(reference)
+            if self._job.size == 1:
+                start_backend(backend)
+            self.assignment.import_modules()
             if self._job.size == 1:
                 self._session.backend(backend, lambda: open_device(backend, self._job))
 
@@ -169,7 +190,7 @@ class Worker:
         return bool(self._job.bcast(self._job.first and self._store.attributes(name) is not None))
 
     def _run_claimed(self, row: Row, begun: float) -> Outcome:
-        started = datetime.now(UTC).isoformat(timespec="seconds")
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             case = self._job.collective_try(lambda: self.assignment.base.case(row.settings))
             digest = case_digest(case)

@@ -1,48 +1,41 @@
 """The program of a worker: executes the runs that it reads from standard input.
 
-Each line is a pickled object in base64: first the arguments of `Worker`, then rows. Outcomes are
-written as lines to standard output. On several ranks, rank 0 reads and writes. The program ends
-when it reads END, or at the end of its input, for example if its parent is killed; END is needed
-because mpiexec does not forward the end of the input.
+Each line is a pickled object in base64: first an assignment and the `turn` of the worker, then
+rows. Outcomes are written as lines to standard output. On several ranks, rank 0 reads and writes.
+The program ends when it reads END, or at the end of its input, for example if its parent is killed;
+END is needed because mpiexec does not forward the end of the input.
 """
 
 from __future__ import annotations
 
-import base64
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from groundswell.ensembles.lines import END, decode, encode
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Outcome, Worker
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.simulation.kept_parts import KeptParts
 from groundswell.simulation.signals import StopRequest, stop_request
 
-END = "end"
 
+def main(kept: KeptParts | None = None) -> None:
+    """Execute runs until the input ends or a signal requests a stop.
 
-def encode(content: object) -> bytes:
-    """An object as a line."""
-    return base64.b64encode(pickle.dumps(content)) + b"\n"
-
-
-def decode(line: bytes) -> Any:
-    """The object of a line; lines come only from the processes of this ensemble."""
-    return pickle.loads(base64.b64decode(line))
-
-
-def main() -> None:
-    """Execute runs until the input ends or a signal requests a stop."""
+    Args:
+        kept: parts of set-ups that runs may share.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which decides
     replies = _own_output()
     job = get_communicator()
     with stop_request() as stop:
         lines = _lines(job)
-        worker = Worker(*next(lines))
+        assignment, turn = next(lines)
+        worker = Worker(assignment, turn, kept or KeptParts())
         worker.warm_up()
         for row in lines:
             outcome = _stopped(row) if stop else worker.run(row)

@@ -14,7 +14,6 @@ from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
@@ -92,6 +91,8 @@ def gll(degree: int) -> Gll:
     """
     if not 1 <= degree <= MAX_DEGREE:
         raise InputError(f"degree = {degree}; allowed: 1 to {MAX_DEGREE}")
+    from scipy import special  # takes long to import
+
     # Interior points are the zeros of the Legendre polynomial's derivative, a Jacobi polynomial.
     inside = special.roots_jacobi(degree - 1, 1, 1)[0] if degree > 1 else np.empty(0)
     points = np.concatenate([[-1.0], (inside - inside[::-1]) / 2, [1.0]])

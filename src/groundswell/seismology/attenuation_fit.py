@@ -11,12 +11,14 @@ import numpy as np
 
 from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError
+from groundswell.seismology import attenuation
 from groundswell.seismology.attenuation import (
     LARGEST_WEIGHT,
     MECHANISMS,
     Relaxation,
     average_stiffness,
 )
+from groundswell.seismology.fit_cache import cached_numbers
 
 # Largest distance of relaxation frequencies from the band, as a factor, for mechanisms in cells
 # (True) and at points (False). Cells are passive for any time step. At points, the fastest
@@ -32,7 +34,7 @@ def fit(
     minimum_q: float = 10.0,
     mechanisms: int | None = None,
 ) -> Relaxation:
-    """Fit mechanisms to a target Q(f) in the minimax sense; results are cached.
+    """Fit mechanisms to a target Q(f) in the minimax sense; results are cached, also on disk.
 
     Args:
         model: "constant" for Q0, or "power-law" for Q0 up to the frequency `transition` and
@@ -64,7 +66,9 @@ def _fit(
     corner = max(band[0], transition)
     misfit = _Misfit.sample(exponent, corner, band, gain * q, in_cells=in_cells)
     guess = _first_guess(exponent, corner, band, count)
-    tau, coefficients = misfit.unpack(_minimise(misfit, guess))
+    given, sources = (exponent, transition, band, q, mechanisms), (__file__, attenuation.__file__)
+    unknowns = cached_numbers(given, sources, lambda: _minimise(misfit, guess))
+    tau, coefficients = misfit.unpack(unknowns)
     coefficients /= gain ** np.array([1, 2])
     found = Relaxation(tau, coefficients, exponent, transition, band, q, in_cells=in_cells)
     if in_cells:

@@ -243,7 +243,8 @@ def open_solver(
         backend = session.backend(name, lambda: open_device(name, job, lambda r: sent[r][:, r]))
         in_cache = _fits_in_cache(shares.memory, backend, job)
         rate = partial(_measure_bandwidth, backend, job)
-        bandwidth = session.bandwidth(name, rate) if measure and not in_cache else None
+        is_measured = measure and session.measures and not in_cache
+        bandwidth = session.bandwidth(name, rate) if is_measured else None
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.
         if not all(job.allgather(_has_memory(shares.memory, backend, job))):

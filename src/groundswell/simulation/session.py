@@ -19,10 +19,12 @@ class RunSession:
     Args:
         turn: context of the time steps of a run, such as a lock on a device that other processes
             use, too.
+        measures: whether to measure bandwidths, which other processes would disturb.
     """
 
     turn: Callable[[], AbstractContextManager[object]] = nullcontext
     kept: KeptParts = field(default_factory=KeptParts)
+    measures: bool = True
     _backends: dict[str, Backend] = field(default_factory=dict, init=False)
     _bandwidths: dict[str, float] = field(default_factory=dict, init=False)
 

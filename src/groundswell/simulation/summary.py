@@ -59,6 +59,8 @@ def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
     used = f"{byte_size(bandwidth['used'])}/s"
     if bandwidth.get("in_cache"):
         return used, "through the caches, which hold all data"
+    if "measured" not in bandwidth:  # by one of many runs
+        return used, "of memory traffic"
     measured = f"{byte_size(bandwidth['measured'])}/s"
     if bandwidth["share"] < _ABOVE_MEASURED:
         return f"{100 * bandwidth['share']:.0f} %", f"of the measured memory bandwidth ({measured})"

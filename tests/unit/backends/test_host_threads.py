@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from threading import Barrier, get_ident
+from threading import enumerate as enumerate_threads
 from time import monotonic, sleep
 
 import numpy as np
@@ -16,6 +17,7 @@ from groundswell.backends import host_threads
 from groundswell.backends.host_threads import (
     chunks,
     converted,
+    end_threads,
     filled,
     for_each,
     in_threads,
@@ -97,6 +99,17 @@ def test_children_have_threads_of_their_own(threads: int) -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert found[0] == child and os.waitstatus_to_exitcode(found[1]) == 36
+
+
+def test_threads_can_be_ended(threads: int) -> None:
+    """Later work starts new ones."""
+    end_threads()  # those of other tests
+    for _ in range(2):
+        assert list(in_threads(lambda n: n + 1, range(5))) == [1, 2, 3, 4, 5]
+        found = [thread.name.startswith(host_threads.NAME) for thread in enumerate_threads()]
+        assert any(found) == (threads > 1)
+        end_threads()
+        assert not any(thread.name.startswith(host_threads.NAME) for thread in enumerate_threads())
 
 
 def test_rows_are_taken(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,11 @@ import fcntl
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,10 @@ from here_executor import HereExecutor
 
 from groundswell.ensembles.executors import Executor
 from groundswell.ensembles.executors import local as local_workers
+from groundswell.ensembles.executors.forked import WITHOUT_THREADS, ForkServer
 from groundswell.ensembles.executors.local import LocalWorkers, Place
+from groundswell.ensembles.fork_server import _spawn, exit_code
+from groundswell.ensembles.lines import decode, encode
 from groundswell.ensembles.plan import Plan, load_plan
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.store import Store
@@ -35,6 +41,14 @@ def here(plan: Plan) -> Executor:
 
 def local(plan: Plan) -> Executor:
     return LocalWorkers(Assignment.of(plan), [Place(THREADS)])
+
+
+@contextmanager
+def forked(plan: Plan) -> Iterator[LocalWorkers]:
+    with ForkServer() as server:
+        server.prepare(Assignment.of(plan), plan.rows[0])
+        with LocalWorkers(Assignment.of(plan), [Place(THREADS)], server) as executor:
+            yield executor
 
 
 def parsl(plan: Plan) -> Executor:
@@ -76,7 +90,7 @@ def run_all(executor: Executor, rows: list[Row]) -> list[Outcome]:
     return found
 
 
-@pytest.mark.parametrize("opened", [here, local, parsl])
+@pytest.mark.parametrize("opened", [here, local, forked, parsl])
 def test_every_run_has_one_outcome_and_its_group(opened: Open, plan: Plan) -> None:
     """A row that is invalid by now fails alone; a claimed run is left to others."""
     rows, store = list(plan.rows), Store(plan.store)
@@ -96,7 +110,7 @@ def test_every_run_has_one_outcome_and_its_group(opened: Open, plan: Plan) -> No
     assert again.state == "complete" and groups(plan.store) == {row.name for row in plan.rows}
 
 
-@pytest.mark.parametrize("opened", [here, local, parsl])
+@pytest.mark.parametrize("opened", [here, local, forked, parsl])
 def test_cancelled_runs_stop_and_can_be_made_later(opened: Open, plan: Plan) -> None:
     """What has begun may still be completed."""
     with opened(plan) as executor:
@@ -109,16 +123,76 @@ def test_cancelled_runs_stop_and_can_be_made_later(opened: Open, plan: Plan) -> 
         assert [found.state for found in run_all(executor, list(plan.rows))] == ["complete"] * RUNS
 
 
-def test_a_worker_that_dies_has_an_outcome_and_a_successor(plan: Plan) -> None:
-    with local(plan) as executor:
+@pytest.mark.parametrize("opened", [local, forked])
+def test_a_worker_that_dies_has_an_outcome_and_a_successor(opened: Open, plan: Plan) -> None:
+    with opened(plan) as executor:
         run_all(executor, [plan.rows[0]])
         executor.submit(plan.rows[1])
-        [worker] = executor._working()  # type: ignore[attr-defined]
-        os.kill(worker.process.pid, signal.SIGKILL)
+        [worker] = executor._working()
+        worker.process.kill()
         [crashed] = outcomes(executor, 1)
         assert crashed.state == "crashed" and "ended with signal SIGKILL" in crashed.message
         assert groups(plan.store) == {"run-0001"}
         assert [found.state for found in run_all(executor, list(plan.rows))] == ["complete"] * RUNS
+
+
+def test_workers_outlive_their_server(plan: Plan) -> None:
+    """A server that has died takes no worker with it, and later workers are programs."""
+    with forked(plan) as executor:
+        run_all(executor, [plan.rows[0]])
+        server = executor._server
+        assert server is not None
+        os.kill(server._process.pid, signal.SIGKILL)
+        assert [found.state for found in run_all(executor, [plan.rows[1]])] == ["complete"]
+        executor.submit(plan.rows[2])
+        [worker] = executor._working()
+        worker.process.kill()
+        [crashed] = outcomes(executor, 1)
+        assert crashed.state == "crashed" and not server.is_alive
+        assert [found.state for found in run_all(executor, [plan.rows[2]])] == ["complete"]
+
+
+def test_workers_that_have_not_started_are_stopped_at_once(plan: Plan) -> None:
+    """The server has not been told yet what to prepare, so that it starts no worker."""
+    with ForkServer() as server, LocalWorkers(Assignment.of(plan), [Place()], server) as executor:
+        executor.submit(plan.rows[0])
+        executor.cancel()
+        [outcome] = outcomes(executor, 1)
+        assert outcome.state == "stopped" and not server.is_alive
+        assert [found.state for found in run_all(executor, [plan.rows[0]])] == ["complete"]
+
+
+def test_a_server_forks_only_without_threads_and_devices(tmp_path: Path) -> None:
+    program = (
+        "import sys, threading\n"
+        "from groundswell.ensembles.fork_server import can_fork\n"
+        "found, wait = [can_fork()], threading.Event()\n"
+        "with open(sys.argv[1], 'w'):\n"
+        "    found.append(can_fork())\n"
+        "found.append(can_fork())\n"
+        "threading.Thread(target=wait.wait).start()\n"
+        "print(*found, can_fork(), flush=True)\nwait.set()\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "nvidiactl")]
+    made = subprocess.run(command, env={**os.environ, **WITHOUT_THREADS}, capture_output=True)
+    assert made.stdout.split() == [b"True", b"False", b"True", b"False"], made.stderr.decode()
+
+
+def test_a_server_that_cannot_fork_starts_programs(plan: Plan) -> None:
+    """They have the same standard streams and exit codes."""
+    errors = (plan.store.with_name("errors")).open("w+b")
+    (stdin, write), (read, stdout) = os.pipe(), os.pipe()
+    number = _spawn(THREADS, (stdin, stdout, errors.fileno()))
+    for descriptor in (stdin, stdout):
+        os.close(descriptor)
+    with os.fdopen(write, "wb") as lines, os.fdopen(read, "rb") as replies:
+        for content in ((Assignment.of(plan), None), plan.rows[0]):
+            lines.write(encode(content))
+        lines.flush()
+        assert decode(replies.readline()).state == "complete"
+    while (code := exit_code(number)) is None:
+        time.sleep(0.01)
+    assert code == 0 and not errors.tell()
 
 
 def test_the_last_words_of_a_worker_are_its_message(plan: Plan) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from groundswell.ensembles.rows import Row
-from groundswell.ensembles.worker import Outcome
+if TYPE_CHECKING:
+    from groundswell.ensembles.rows import Row
+    from groundswell.ensembles.worker import Outcome
 
 
 class Executor(Protocol):

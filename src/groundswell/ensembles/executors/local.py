@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
+from groundswell.ensembles.executors.forked import ForkedWorker, ForkServer
+from groundswell.ensembles.lines import END, decode, encode
 from groundswell.ensembles.rows import Row
 from groundswell.ensembles.worker import Assignment, Outcome, State
-from groundswell.ensembles.worker_process import END, decode, encode
 from groundswell.errors import InputError, install, quoted
 from groundswell.processes import find_mpiexec, without_launcher
 
@@ -43,6 +44,11 @@ class Place:
     turn: Path | None = None
     ranks: int = 1
     launcher: str = ""
+
+    @property
+    def can_be_forked(self) -> bool:
+        """Whether its worker is a single process that needs no launcher."""
+        return self.ranks == 1 and not self.launcher
 
     def command(self) -> list[str]:
         """The command of the worker.
@@ -71,10 +77,18 @@ def _words(launcher: str) -> list[str]:
         raise InputError(f"launcher = {quoted(launcher)}: {str(error).lower()}") from None
 
 
-def _opened(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a command. Raises `InputError` if there is no such program, as with a launcher."""
+def _started(place: Place, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a worker as a program; raises InputError if there is no such launcher."""
+    command = place.command()
     try:
-        return subprocess.Popen(command, **options)
+        return subprocess.Popen(
+            command,
+            env=without_launcher(os.environ) | dict(place.environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
+        )
     except OSError as error:
         raise InputError(
             f"{command[0]} cannot be started: {error.strerror}; check the launcher, and PATH"
@@ -101,23 +115,20 @@ class _Process:
     """A worker's process."""
 
     place: Place
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedWorker
     errors: IO[bytes]
     row: Row | None = None
     is_canceled: bool = False
 
     @classmethod
-    def start(cls, place: Place, assignment: Assignment) -> _Process:
+    def start(cls, place: Place, assignment: Assignment, server: ForkServer | None) -> _Process:
         """Start the process, and send it the data that all runs share."""
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
-        process = _opened(
-            place.command(),
-            env=without_launcher(os.environ) | dict(place.environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
-        )
+        if server is not None and server.is_alive and place.can_be_forked:
+            process: subprocess.Popen[bytes] | ForkedWorker
+            process = server.start(place.environment, errors)
+        else:
+            process = _started(place, errors)
         started = cls(place, process, errors)
         started.send((assignment, place.turn))
         return started
@@ -143,11 +154,14 @@ class _Process:
         said = _last_words(self.errors.read().decode(errors="replace"))
         return f"the worker ended with {how}" + (f": {said[:200]}" if said else "")
 
-    def end(self) -> None:
-        """End the process after its current run, or at once if it has none."""
+    def ask_to_end(self) -> None:
+        """Let the process end after its current run, or now if it has none."""
         self.send(END)
         with suppress(OSError):
             self.process.stdin.close()  # type: ignore[union-attr]
+
+    def end(self) -> None:
+        """Wait until the process has ended; `ask_to_end` must have been called."""
         try:
             self.process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -162,10 +176,13 @@ class LocalWorkers:
 
     Args:
         places: where the workers run, one for each.
+        server: starts them, if they have one rank; by default, each imports what it needs.
     """
 
-    def __init__(self, assignment: Assignment, places: Sequence[Place]) -> None:
-        self._assignment = assignment
+    def __init__(
+        self, assignment: Assignment, places: Sequence[Place], server: ForkServer | None = None
+    ) -> None:
+        self._assignment, self._server = assignment, server
         self._vacant = deque(places)  # places without a process
         self._idle: deque[_Process] = deque()
         self._busy = selectors.DefaultSelector()
@@ -185,7 +202,7 @@ class LocalWorkers:
         self._busy.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore
 
     def _start(self) -> _Process:
-        return _Process.start(self._vacant.popleft(), self._assignment)
+        return _Process.start(self._vacant.popleft(), self._assignment, self._server)
 
     def poll(self, seconds: float) -> Sequence[Outcome]:
         """Outcomes of the runs that have ended; see `Executor`."""
@@ -204,6 +221,7 @@ class LocalWorkers:
         if outcome.is_healthy and outcome.state != "stopped":
             self._idle.append(worker)
         else:
+            worker.ask_to_end()
             worker.end()
             self._vacant.append(worker.place)
         return outcome
@@ -230,6 +248,9 @@ class LocalWorkers:
     ) -> None:
         if kind is not None:
             self.cancel()
-        for worker in [*self._idle, *self._working()]:
+        workers = [*self._idle, *self._working()]
+        for worker in workers:  # all at once, since each takes a while to close its device
+            worker.ask_to_end()
+        for worker in workers:
             worker.end()
         self._busy.close()

@@ -114,17 +114,24 @@ class Subfaults:
         )
 
     def at_points(self, slip: Floats) -> Floats:
-        """Slip (..., 2, n) at the subfaults instead of means of points on either side.
+        """Slip (..., 2, n) at the subfaults instead of means of points on either side."""
+        return slip if self.beside is None else slip_at_points(slip, self.beside)
 
-        They take (k h)^2 / 8 of long waves, as much as an eighth of the second difference.
-        """
-        if self.beside is None:
-            return slip
-        parts = [
-            slip[..., n, :] - (slip[..., n, low] - 2 * slip[..., n, :] + slip[..., n, high]) / 8
-            for n, (low, high) in enumerate(self.beside)
-        ]
-        return np.stack(parts, axis=-2)
+
+def slip_at_points(slip: Floats, beside: Indices) -> Floats:
+    """Slip at subfaults for which means of points on either side are given.
+
+    The means take (k h)^2 / 8 of long waves, as much as an eighth of the second difference.
+
+    Args:
+        slip: the means along strike and up dip, (..., 2, n), m.
+        beside: see `Subfaults`.
+    """
+    parts = [
+        slip[..., n, :] - (slip[..., n, low] - 2 * slip[..., n, :] + slip[..., n, high]) / 8
+        for n, (low, high) in enumerate(beside)
+    ]
+    return np.stack(parts, axis=-2)
 
 
 def rupture_source(subfaults: Subfaults, slip: Floats, times: Floats, geography: Geography) -> Srf:
@@ -141,7 +148,7 @@ def rupture_source(subfaults: Subfaults, slip: Floats, times: Floats, geography:
     slip = subfaults.at_points(slip)
     along_strike, updip = slip[:, 0], slip[:, 1] * np.where(overturned, -1.0, 1.0)
     rake = np.degrees(np.arctan2(updip[-1] - updip[0], along_strike[-1] - along_strike[0]))
-    rates = _along_rake(_sharpened(np.diff([along_strike, updip], axis=1) / step), rake)
+    rates = _along_rake(slip_rates(np.stack([along_strike, updip]), step), rake)
     first, counts, samples = _trimmed(rates)
     longitude, latitude = geography.to_lonlat(*subfaults.position[:, :2].T)
     return Srf(
@@ -163,15 +170,20 @@ def rupture_source(subfaults: Subfaults, slip: Floats, times: Floats, geography:
     )
 
 
-def _sharpened(means: Floats) -> Floats:
-    """Samples of slip rate whose linear interpolation has the means over intervals.
+def slip_rates(slip: Floats, step: float) -> Floats:
+    """Slip rates in the middle of intervals, whose linear interpolation has the slip.
 
-    The mean over a step and the interpolation take (pi f step)^2 / 2 of the amplitude at low
+    The mean over an interval and the interpolation take (pi f step)^2 / 2 of the amplitude at low
     frequencies f. An eighth of the second difference is as much; the integral remains.
 
     Args:
-        means: (2, samples, n).
+        slip: (2, samples + 1, n), m.
+        step: the interval, s.
+
+    Returns:
+        (2, samples, n), m/s.
     """
+    means = np.diff(slip, axis=1) / step
     padded = np.pad(means, ((0, 0), (1, 1), (0, 0)), mode="edge")
     return np.asarray(means - np.diff(padded, 2, axis=1) / 8)
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.formats.netcdf import TIME, Variable, open_netcdf, read_netcdf
 from groundswell.outputs.files import SeriesWriter
 from groundswell.seismology.faults.points import FaultPoints
-from groundswell.seismology.faults.subfaults import Subfaults
+from groundswell.seismology.faults.subfaults import Subfaults, slip_at_points
 from groundswell.seismology.formats.fault_maps import COORDINATES, FIELDS
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ SUBFAULTS = {
     "mu": ("Pa", "shear modulus by which slip is multiplied for the moment"),
     "density": ("kg m-3", "density"),
 }
+
+
+BESIDE = "subfaults before and behind, half a spacing from which slip along this axis is given"
+AXES, SIDES = ("strike", "updip"), ("before", "behind")
 
 
 def open_points(
@@ -78,6 +83,12 @@ def open_history(
     places = {name: (*COORDINATES[name], values) for name, values in given.items()}
     places |= {name: (*text, getattr(subfaults, name)) for name, text in SUBFAULTS.items()}
     coordinates = {name: _variable(("subfault",), *each) for name, each in places.items()}
+    if subfaults.beside is not None:
+        coordinates |= {
+            _neighbour(axis, side): Variable(("subfault",), values, attrs={"long_name": BESIDE})
+            for axis, pair in zip(AXES, subfaults.beside, strict=True)
+            for side, values in zip(SIDES, pair, strict=True)
+        }
     each = subfaults.quadrature.subfaults
     attrs = {**attrs, EACH: each}
     fields = {name: _variable(("time", "subfault"), *FIELDS[name]) for name in HISTORY}
@@ -101,6 +112,21 @@ def read_history(path: str | Path) -> xarray.Dataset:
     """
     with lazy_history(path) as history:
         return history.load()
+
+
+def history_slip(history: xarray.Dataset) -> Floats:
+    """Slip along strike and up dip at the subfaults themselves, (2, time, subfault), m."""
+    slip = np.stack([history[f"slip_{axis}"].values for axis in AXES], axis=1)
+    names = [[_neighbour(axis, side) for side in SIDES] for axis in AXES]
+    if names[0][0] in history:
+        beside = np.array([[history[name].values for name in pair] for pair in names])
+        slip = slip_at_points(slip, beside)
+    return slip.swapaxes(0, 1)
+
+
+def _neighbour(axis: str, side: str) -> str:
+    """The name of the variable with the subfaults on a side along an axis."""
+    return f"{side}_along_{axis}"
 
 
 def lazy_history(path: str | Path) -> AbstractContextManager[xarray.Dataset]:

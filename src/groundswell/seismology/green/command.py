@@ -11,6 +11,7 @@ from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.green.late_slip import warn_of_late_slip
 from groundswell.seismology.green.outputs import (
     observed,
     rupture_attributes,
@@ -19,7 +20,7 @@ from groundswell.seismology.green.outputs import (
 )
 from groundswell.seismology.green.slip import TOLERANCE, PointFinder, SlipRows, read_slip
 from groundswell.seismology.green.store import write_store
-from groundswell.seismology.green.synthesis import seismograms, variations
+from groundswell.seismology.green.synthesis import Variations, seismograms, variations
 from groundswell.seismology.green.table import read_variations
 from groundswell.seismology.green.tensor import read_tensors, station_of
 from groundswell.simulation.results_folder import require_writable
@@ -63,6 +64,9 @@ def synthesize(
 
     Raises:
         InputError: an input cannot be used; nothing is written then.
+
+    Warns:
+        LateSlip: there is slip after the end of the seismograms.
     """
     require_formats(formats)
     if rupture.table and set(formats) != {"hdf5"}:
@@ -74,6 +78,7 @@ def synthesize(
         target.mkdir(parents=True, exist_ok=True)
         return write_variations(velocity, target)
     rows = [_rows(tensor, rupture) for tensor in tensors]
+    warn_of_late_slip(tensors[0], rows[0], Variations.none(rows[0]))
     found = [
         seismograms(tensor, of, backend, dtype) for tensor, of in zip(tensors, rows, strict=True)
     ]
@@ -105,6 +110,7 @@ def synthesize_variations(
         raise InputError(f"{rupture.file}: needs a table of variations")
     rows = [_rows(tensor, rupture) for tensor in tensors]
     varied = [read_variations(rupture.table, of, rupture.slip_rate) for of in rows]
+    warn_of_late_slip(tensors[0], rows[0], varied[0])
     found = [
         variations(tensor, of, each, backend, dtype)
         for tensor, of, each in zip(tensors, rows, varied, strict=True)

@@ -20,7 +20,8 @@ from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, did_you_mean, listed
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import SrfRupture
-from groundswell.seismology.formats.fault_series import read_history
+from groundswell.seismology.faults.subfaults import slip_rates
+from groundswell.seismology.formats.fault_series import history_slip, read_history
 from groundswell.seismology.green.frames import FRAME, SHIFT, read_frame
 from groundswell.seismology.green.points import positions_in, read_columns
 from groundswell.seismology.sources import moment as tensors
@@ -145,7 +146,7 @@ def _deeper(position: tuple[float, float, float], shift: float) -> tuple[float, 
 
 
 def _of_history(path: Path, finder: PointFinder) -> list[PointSource]:
-    """Slip rates of a dynamic rupture: means over the intervals between its samples."""
+    """Slip rates of a dynamic rupture in the intervals between its samples, as `rupture.srf`."""
     history = read_history(path)
     times = history["time"].values
     if len(times) < 2:
@@ -154,17 +155,14 @@ def _of_history(path: Path, finder: PointFinder) -> list[PointSource]:
     strike, dip = history["strike"].values, history["dip"].values
     size = history["mu"].values * history["area"].values
     axes = (history[axis].values.tolist() for axis in ("x", "y", "depth"))
-    places, start, found = (
-        [*zip(*axes, strict=True)],
-        float(times[0]) - step / 2,
-        list[PointSource](),
-    )
-    for name, rake in (("slip_strike", 0.0), ("slip_updip", 90.0)):
+    places, start = [*zip(*axes, strict=True)], float(times[0]) - step / 2
+    found = list[PointSource]()
+    for rates, rake in zip(slip_rates(history_slip(history), step), (0.0, 90.0), strict=True):
         moments = tensors.double_couple(strike, dip, rake, size)
-        rates = np.pad(np.diff(history[name].values, axis=0) / step, ((1, 1), (0, 0)))
+        samples = np.pad(rates, ((1, 1), (0, 0))).T
         found += [
             PointSource(place, moment, None, start, step, rate, n + 1)
-            for n, (place, moment, rate) in enumerate(zip(places, moments, rates.T, strict=True))
+            for n, (place, moment, rate) in enumerate(zip(places, moments, samples, strict=True))
             if rate.any()
         ]
     return found

@@ -61,6 +61,11 @@ class Variations:
     rise: Floats
     shape: str = "own"
 
+    @classmethod
+    def none(cls, rows: SlipRows) -> Variations:
+        """The rupture itself, as its only variation."""
+        return cls(rows.onsets[None], np.ones((1, 1)), np.ones((1, 1)))
+
     def __len__(self) -> int:
         return len(self.onset)
 
@@ -114,8 +119,7 @@ def seismograms(
     Raises:
         InputError: slip begins after the end of the seismograms.
     """
-    rupture = Variations(rows.onsets[None], np.ones((1, 1)), np.ones((1, 1)))
-    return variations(tensor, rows, rupture, backend, dtype)[0]
+    return variations(tensor, rows, Variations.none(rows), backend, dtype)[0]
 
 
 def variations(
@@ -246,11 +250,17 @@ def _times(tensor: xarray.Dataset, rows: SlipRows, varied: Variations) -> _Times
     from scipy.fft import next_fast_len
 
     interval, samples = float(tensor.attrs["interval"]), int(tensor.sizes["time"])
-    zero = min(0.0, floor(varied.start / interval * (1 + 1e-12)) * interval)
+    zero = first_time(tensor, varied)
     _require_seen(float(varied.onset.max()) - zero, interval * samples)
     own = max(source.step * source.samples.size for source in rows.sources)
     duration = ceil((varied.end(own) - zero) / interval) + 1
     return _Times(interval, samples, next_fast_len(samples + duration, real=True), zero)
+
+
+def first_time(tensor: xarray.Dataset, varied: Variations) -> float:
+    """The time of the first sample of seismograms: 0, or before the first slip, s."""
+    interval = float(tensor.attrs["interval"])
+    return min(0.0, floor(varied.start / interval * (1 + 1e-12)) * interval)
 
 
 def _require_seen(latest: float, duration: float) -> None:

@@ -86,9 +86,9 @@ def _grid(section: SitesSection) -> Sites:
 
 def _ruptures(section: RupturesSection, sites: Sites) -> Ruptures:
     if section.file.suffix.lower() == ".xml":
-        steps = Discretisation(section.spacing, section.bin_width)
+        steps = Discretisation(section.spacing, section.bin_width, section.area_spacing)
         return Ruptures(read_nrml(section.file, sites.frame, steps), section.file)
-    given = section.model_fields_set & {"spacing", "bin_width"}
+    given = section.model_fields_set & {"spacing", "bin_width", "area_spacing"}
     if given:
         raise InputError(f"{section.file}: {given.pop()} is for NRML files only; leave it out")
     return Ruptures(read_ruptures(section.file, sites.frame), section.file)

@@ -44,7 +44,7 @@ Measured = Annotated[Measure, PlainValidator(_measure)]
 class RupturesSection(Section):
     """`[[ruptures]]`: a branch of ruptures with rates, from a table or from NRML.
 
-    `spacing` and `bin_width` divide the sources of NRML into ruptures.
+    `spacing`, `bin_width` and `area_spacing` divide the sources of NRML into ruptures.
     """
 
     name: Name = "ruptures"
@@ -52,6 +52,7 @@ class RupturesSection(Section):
     file: DataFile
     spacing: Annotated[Length, Positive] = 2000.0
     bin_width: Annotated[Number, Field(ge=1e-3, le=5)] = 0.1
+    area_spacing: Annotated[Length, Positive] = 10_000.0
 
 
 class SitesSection(Section):

@@ -9,7 +9,7 @@ components the dimension `component`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groundswell.arrays import Floats, HostArray
-from groundswell.errors import InputError, did_you_mean, listed
+from groundswell.errors import InputError, counted, did_you_mean, listed
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.seismology.hazard.exceedance import Lognormal, Samples
@@ -128,6 +128,7 @@ class Intensities:
         if (missing := ~np.isfinite(filled).any(axis=1)).any():
             names = [ruptures.names[n] for n in np.flatnonzero(missing.any(axis=1))]
             raise InputError(f"{self._source}: {measure} of rupture {some(names)} has no values")
+        self._require_complete(filled, [*map(len, groups)], measure, (ruptures, sites))
         return Samples(filled)
 
     def lognormal(self, measure: Measure, ruptures: Ruptures, sites: Sites) -> Lognormal:
@@ -139,6 +140,39 @@ class Intensities:
                 'distribution = "samples"'
             )
         return samples.lognormal()
+
+    def _require_complete(
+        self,
+        filled: Floats,
+        counts: Sequence[int],
+        measure: Measure,
+        names: tuple[Ruptures, Sites],
+    ) -> None:
+        """Raise `InputError` for values that are lost, as their rupture would shake sites less.
+
+        Ruptures with fewer variations than others have no values for the last ones at any site.
+
+        Args:
+            filled: the values, (ruptures, variations, sites).
+            counts: number of simulations of each rupture.
+            names: the ruptures and sites.
+        """
+        lost = ~np.isfinite(filled)
+        for n, count in enumerate(counts):
+            lost[n, count:] = False
+            while self._has_variations and count and lost[n, count - 1].all():
+                count -= 1
+                lost[n, count] = False
+        if not lost.any():
+            return
+        ruptures, sites = names
+        shown = [ruptures.names[n] for n in np.flatnonzero(lost.any(axis=(1, 2))).tolist()]
+        places = [sites.names[n] for n in np.flatnonzero(lost.any(axis=(0, 1))).tolist()]
+        values = counted(int(lost.sum()), "value")
+        raise InputError(
+            f"{self._source}: {measure} is not a number (NaN) in {values} of rupture {some(shown)} "
+            f"at site {some(places)}; repeat these simulations, or remove them at all sites"
+        )
 
     def _require_near(self, sites: Sites, places: list[int]) -> None:
         """Raise `InputError` if sites of the same names are elsewhere in the dataset."""
@@ -193,8 +227,12 @@ class Intensities:
     def _order(self) -> list[str]:
         """The dimensions of values: ruptures or simulations, perhaps variations, and sites."""
         first = str(self._data["rupture"].dims[0])
-        has_variations = "variation" in self._data.dims and first != "variation"
-        return [first, *(["variation"] if has_variations else []), "site"]
+        return [first, *(["variation"] if self._has_variations else []), "site"]
+
+    @property
+    def _has_variations(self) -> bool:
+        """Whether values have a dimension of variations besides that of ruptures."""
+        return "variation" in self._data.dims and self._data["rupture"].dims != ("variation",)
 
     def _at_period(self, array: xarray.DataArray, measure: Measure) -> xarray.DataArray:
         if ("period" in array.dims) != (measure.period is not None):

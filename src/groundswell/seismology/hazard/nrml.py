@@ -1,12 +1,13 @@
 """Source models in NRML, the XML format of OpenQuake: faults and points with annual rates.
 
-Supported are simple faults, characteristic faults on simple or planar surfaces, and points; the
-distributions truncated Gutenberg-Richter, incremental and arbitrary; and the scaling relations
+Supported are simple faults, characteristic faults on simple or planar surfaces, points and areas;
+the distributions truncated Gutenberg-Richter, incremental and arbitrary; and the scaling relations
 WC1994 and PeerMSR. The format is described in the manual of the OpenQuake engine (GEM Foundation).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed, quoted
 from groundswell.grids.geography import Geography
+from groundswell.seismology.hazard.areas import cells_across, points_within
 from groundswell.seismology.hazard.floating import SimpleFault, around, fitted
 from groundswell.seismology.hazard.magnitudes import MagnitudeRates
 from groundswell.seismology.hazard.nrml_values import (
@@ -45,10 +47,12 @@ class Discretisation:
     Args:
         spacing: distance between ruptures that float on a fault, m.
         bin_width: largest width of bins of Gutenberg-Richter distributions.
+        area_spacing: largest distance between the points of an area, m.
     """
 
     spacing: float = 2000.0
     bin_width: float = 0.1
+    area_spacing: float = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ def read_nrml(
         found += _ruptures_of(source, _Model(path, frame, steps or Discretisation()))
         if len(found) > _MAX_RUPTURES:
             raise InputError(
-                f"{path} has more than {_MAX_RUPTURES:,} ruptures; enlarge spacing and bin_width"
+                f"{path} has more than {_MAX_RUPTURES:,} ruptures; enlarge spacing, bin_width or "
+                "area_spacing"
             )
     return found
 
@@ -116,8 +121,9 @@ def _ruptures_of(source: Element, model: _Model) -> list[Rupture]:
     except NrmlError as error:
         line = error.line or source.line
         raise InputError(f"{model.path}, line {line}: source {quoted(name)}: {error}") from None
+    is_on_map = _READERS[source.name] is not _area
     return [
-        Rupture(f"{name}:{n}", magnitude, rate, rake, surface)
+        Rupture(f"{name}:{n}", magnitude, rate, rake, surface, is_on_map)
         for n, (magnitude, rate, rake, surface) in enumerate(made)
         if rate > 0
     ]
@@ -153,26 +159,52 @@ def _characteristic_fault(source: Element, model: _Model) -> Made:
 
 
 def _point(source: Element, model: _Model) -> Made:
-    """A rupture of each magnitude, nodal plane and depth around the point."""
+    """Ruptures around the point."""
     geometry = child(source, "pointGeometry")
-    x, y = model.plane(positions(child(geometry, "Point", "pos"), 2)[:1])[0]
-    depths = _depths(geometry)
+    place = model.plane(positions(child(geometry, "Point", "pos"), 2)[:1])
+    yield from _around(place, _depths(geometry), source, model.rates(source))
+
+
+def _area(source: Element, model: _Model) -> Made:
+    """Ruptures around points of a grid within the polygon, at equal rates."""
+    geometry, spacing = child(source, "areaGeometry"), model.steps.area_spacing
+    ring = child(geometry, "Polygon", "exterior", "LinearRing", "posList")
+    corners = model.plane(positions(ring, 2))
+    if len(np.unique(corners, axis=0)) < 3:
+        raise NrmlError("its polygon needs three or more corners that differ", ring)
+    if geometry.find("Polygon").find("interior") is not None:  # type: ignore[union-attr]
+        raise NrmlError("its polygon has holes, which are not supported", ring)
+    if math.prod(cells_across(corners, spacing)) > 10 * _MAX_RUPTURES:
+        raise NrmlError("its polygon has too many points; enlarge area_spacing", ring)
+    places = points_within(corners, spacing)
+    if not len(places):
+        raise NrmlError("no point of its grid lies in the polygon; reduce area_spacing", ring)
+    yield from _around(places, _depths(geometry), source, model.rates(source))
+
+
+def _around(
+    places: Floats, depths: tuple[float, float], source: Element, rates: MagnitudeRates
+) -> Made:
+    """A rupture of each magnitude, nodal plane and depth around each of the places (n, 2)."""
     aspect, area_of = positive(child(source, "ruptAspectRatio")), scaling(source)
     planes, hypocentres = _nodal_planes(source), _hypocentres(source)
-    rates = model.rates(source)
-    for magnitude, rate in zip(rates.magnitudes, rates.rates, strict=True):
+    if len(rates.rates) * len(planes) * len(hypocentres) * len(places) > _MAX_RUPTURES:
+        raise NrmlError(f"more than {_MAX_RUPTURES:,} ruptures; enlarge area_spacing or bin_width")
+    for magnitude, rate in zip(rates.magnitudes, rates.rates / len(places), strict=True):
         for share, strike, dip, rake in planes:
             widest = (depths[1] - depths[0]) / np.sin(np.radians(dip))
             size = fitted(area_of(float(magnitude), rake), aspect, float(widest))
             for part, depth in hypocentres:
-                surface = around((x, y, depth), (strike, dip), size, depths)
-                yield float(magnitude), float(rate) * share * part, rake, surface
+                for x, y in places:
+                    surface = around((x, y, depth), (strike, dip), size, depths)
+                    yield float(magnitude), float(rate) * share * part, rake, surface
 
 
 _READERS: dict[str, Callable[[Element, _Model], Made]] = {
     "simpleFaultSource": _simple_fault,
     "characteristicFaultSource": _characteristic_fault,
     "pointSource": _point,
+    "areaSource": _area,
 }
 
 

@@ -24,6 +24,7 @@ class Rupture:
         rate: expected number per year.
         rake: direction of slip, degrees; None if unknown.
         surface: the rupture surface, if known; ground-motion models need it.
+        is_on_map: whether maps show it; those of areas are everywhere.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Rupture:
     rate: float
     rake: float | None = None
     surface: Surface | None = None
+    is_on_map: bool = True
 
 
 class Ruptures(Sequence[Rupture]):

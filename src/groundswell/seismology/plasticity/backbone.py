@@ -10,13 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.integrate import cumulative_trapezoid
-from scipy.interpolate import PchipInterpolator
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 SAMPLES = 4000  # of a curve
 SMALLEST = 1e-7  # strain of the first sample over the largest
@@ -116,6 +118,8 @@ class MeasuredCurve(ModulusCurve):
 
     @cached_property
     def _interpolate(self) -> PchipInterpolator:
+        from scipy.interpolate import PchipInterpolator  # takes long to import
+
         strain = np.array([self.strain[0] / 2, *self.strain])
         return PchipInterpolator(np.log(strain), [1.0, *self.modulus])
 
@@ -178,6 +182,8 @@ def darendeli_reference_strain(
 
 def _corners(curve: ModulusCurve, count: int, largest: float) -> tuple[Floats, Floats]:
     """Strains and stresses of the corners of a backbone; see `Elements.fit`."""
+    from scipy.integrate import cumulative_trapezoid  # takes long to import
+
     samples, above = np.geomspace(SMALLEST * largest, largest, SAMPLES), 1.005
     allowed = _allowed(samples)
     numbers = cumulative_trapezoid(curve.density(samples) / np.sqrt(allowed), samples, initial=0)

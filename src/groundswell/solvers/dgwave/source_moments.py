@@ -11,7 +11,6 @@ from itertools import product
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import legvander
-from scipy.linalg import cho_solve
 
 from groundswell.arrays import Floats, Integers
 from groundswell.meshes.gll import gll
@@ -76,6 +75,8 @@ def least_squares(tests: Floats, slack: Floats) -> Floats:
         tests: the vectors t, whose products with v are the moments, (moments, n).
         slack: (moments,); moments without slack are exact.
     """
+    from scipy.linalg import cho_solve  # takes long to import
+
     # QR has the square root of the condition number of tests @ tests.T, so it rounds less.
     wanted, slack = _products(*_lines(np.zeros((AXES, 1))))[:, 0], slack * (tests[0] @ tests[0])
     rows = np.concatenate([tests, np.diag(np.sqrt(slack))], axis=1)

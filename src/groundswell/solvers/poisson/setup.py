@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 from groundswell.case.expressions import Expression
@@ -14,6 +14,7 @@ from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gmsh import read_gmsh_groups
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.outputs.recording import Recording
+from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.lines import looks_flat
@@ -24,6 +25,9 @@ from groundswell.solvers.poisson.validation import functions_by_tag
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.recording import ElementDomain
+
+# Sections that do not change the mesh.
+BESIDES_MESH = ("title", "equation", "boundaries", "method", "output", "run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +154,8 @@ def prepare(case: PoissonCase, comm: Communicator | None = None) -> Setup:
 
 def _with_mesh(case: PoissonCase) -> Setup:
     if isinstance(case.mesh, GmshMesh):
-        groups = read_gmsh_groups(case.mesh.file)
+        key = partial(case.digest_with_files, without=BESIDES_MESH)
+        groups = kept("mesh", key, partial(read_gmsh_groups, case.mesh.file))
         if violations := [*unknown_sides(case.boundaries, groups.sides)]:
             problems = [
                 CaseProblem(".".join(map(str, place)), "", text) for place, text in violations

@@ -16,6 +16,7 @@ from groundswell.grids.cartesian import Grid, Part, Triple
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.blocks import validated
+from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
@@ -44,6 +45,8 @@ from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 from groundswell.solvers.ultrasound.window import Window
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
+# Sections that do not change the medium at the points.
+BESIDES_MEDIUM = ("title", "time", "initial", "source", "overlap", "output")
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
 GROWN = 9  # powers of ten by which pressure exceeds that of the sources only in unstable runs
 
@@ -155,7 +158,15 @@ class Setup(WaveSetup):
     # --- medium, sources and time step ------------------------------------------------------------
 
     @cached_property
+    def _medium_digest(self) -> tuple[str, int]:
+        """Everything on which the medium at the points depends."""
+        return self.case.digest_with_files(without=BESIDES_MEDIUM), self.comm.size
+
+    @cached_property
     def _description(self) -> MediumDescription:
+        return kept("medium", lambda: self._medium_digest, self._describe)
+
+    def _describe(self) -> MediumDescription:
         origin, last = np.array(self.case.grid.origin), np.array(self.case.grid.counts) - 1
         high = origin + last * np.array(self.case.grid.spacings)
         keep, positions = KEPT // self.comm.size, self.positions  # ranks may share a host
@@ -190,13 +201,12 @@ class Setup(WaveSetup):
     @cached_property
     def stability_limit(self) -> float:
         """A step up to which all steps are stable, s; see `stable_step`. `prepare` finds it."""
-        return stable_step(
-            self.materials,
-            self.grid,
-            self.reference_speed,
-            self._wanted_step / SAFETY,
-            self._description.lossless_in,
-            self.comm,
+        given = self.reference_speed, self._wanted_step / SAFETY
+        find = self._description.lossless_in, self.comm
+        return kept(
+            "stable step",
+            lambda: (self._medium_digest, given),
+            lambda: stable_step(self.materials, self.grid, *given, *find),
         )
 
     @cached_property
@@ -205,7 +215,10 @@ class Setup(WaveSetup):
         absorption = self.materials.absorption
         if np.ndim(absorption) == 0:
             return super().absorbing_distance
-        largest = float(np.max(absorption))
+        return kept("absorbing distance", lambda: self._medium_digest, self._absorbing_distance)
+
+    def _absorbing_distance(self) -> float:
+        largest = float(np.max(self.materials.absorption))
         found = absorbing_distance(self._description.absorption_in, largest, self.grid)
         self._description.release()
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from green_tensors import DIP, DT, STRIKE, make_sources, make_subfaults, make_te
 
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import TIME
+from groundswell.grids.geography import Geography
+from groundswell.seismology.faults.subfaults import rupture_source
 from groundswell.seismology.formats.fault_series import open_history
 from groundswell.seismology.green.slip import PointFinder, SlipRows, read_slip
 from groundswell.seismology.green.table import read_variations
@@ -72,6 +75,24 @@ def test_the_history_of_a_dynamic_rupture_is_slip(tmp_path: Path) -> None:
     middle = first.start + first.step * np.arange(first.samples.size)
     assert middle[1:-1] == pytest.approx((times[1:] + times[:-1]) / 2)
     assert TIME.attrs["units"] == "s"
+
+
+def test_the_history_of_a_rupture_is_the_slip_of_its_srf_file(tmp_path: Path) -> None:
+    """Also if the slip is the mean of points on either side of each subfault."""
+    beside = np.array([[[0, 0, 1], [1, 2, 2]], [[0, 1, 2], [0, 1, 2]]])
+    subfaults = replace(make_subfaults(), beside=beside)
+    rng, times = np.random.default_rng(5), 0.05 * np.arange(12)
+    slip = np.cumsum(rng.random((12, 2, 3)), axis=0)
+    with open_history(tmp_path / "rupture.nc", subfaults, {}, None) as writer:
+        fields = {"slip_strike": slip[:, 0], "slip_updip": slip[:, 1]}
+        writer.append(times, fields | dict.fromkeys(("work", "released"), 0 * slip[:, 0]))
+    sources = read_slip(tmp_path / "rupture.nc", finder())
+    srf = rupture_source(subfaults, slip, times, Geography.from_point((0.0, 0.0), (0.0, 0.0)))
+    along, across = srf.rates.reshape(3, 2, -1).swapaxes(0, 1)
+    cos, sin = (f(np.radians(srf.rake))[:, None] for f in (np.cos, np.sin))
+    expected = [*(cos * along - sin * across), *(sin * along + cos * across)]
+    for source, rates in zip(sources, expected, strict=True):
+        assert source.samples[1:-1] == pytest.approx(rates, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,29 @@ def test_values_that_cannot_be(pga: Floats, value: float, reason: str) -> None:
         samples(plain(pga))
 
 
+def test_lost_values_are_an_error(pga: Floats) -> None:
+    """Else a run that has failed would lower the hazard in silence."""
+    pga[1, 2, 3] = pga[2, 0] = np.nan
+    for data in (
+        plain(pga),
+        dataset({"pga": (("rupture", "site", "variation"), pga.swapaxes(1, 2))}),
+    ):
+        with pytest.raises(InputError, match=rf"\(NaN\) in {S + 1} values of rupture .* at site"):
+            samples(data)
+    single = dataset({"pga": (("rupture", "site"), np.where(np.arange(S) == 1, np.nan, pga[:, 1]))})
+    with pytest.raises(InputError, match="has no values"):
+        samples(single)
+
+
+def test_ruptures_may_have_fewer_variations(pga: Floats) -> None:
+    """Then the last ones are NaN at all sites."""
+    pga[1, 2:] = np.nan
+    assert np.array_equal(samples(plain(pga)), pga, equal_nan=True)
+    listed = dataset({"pga": (("rupture", "site"), pga[:, 2])})
+    with pytest.raises(InputError, match="has no values"):
+        samples(listed)
+
+
 def test_zero_has_no_logarithm(pga: Floats) -> None:
     pga[0, 0, 0] = 0.0
     found = Intensities(plain(pga), "data.nc")

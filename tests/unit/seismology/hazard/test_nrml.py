@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from source_models import CHARACTERISTIC, FRAME, POINT, SIMPLE, source_model, write_source_model
+from source_models import (
+    AREA,
+    CHARACTERISTIC,
+    FRAME,
+    POINT,
+    SIMPLE,
+    source_model,
+    write_source_model,
+)
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
+from groundswell.seismology.hazard.areas import cells_across, is_within
 from groundswell.seismology.hazard.magnitudes import truncated_gutenberg_richter
 from groundswell.seismology.hazard.nrml import Discretisation, read_nrml
 from groundswell.seismology.hazard.ruptures import Ruptures
@@ -18,6 +28,7 @@ from groundswell.seismology.hazard.scaling import wells_coppersmith
 
 STEPS = Discretisation(spacing=3000.0, bin_width=0.2)
 KM = 1e3
+CORNER = "-121.51 38.5  -121.51 37.51  -122.5 37.51"  # makes a narrow L of the area
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +81,8 @@ def test_characteristic_ruptures_break_the_whole_surface(tmp_path: Path, frame: 
 
 def test_points_share_rates_among_planes_and_depths(tmp_path: Path, frame: Geography) -> None:
     found = read(tmp_path, frame, POINT)
-    assert len(found) == 2 * 2 * 2 and found.rates.sum() == pytest.approx(0.013)
+    assert len(found) == 2 * 2 * 2 and all(r.is_on_map for r in found)
+    assert found.rates.sum() == pytest.approx(0.013)
     upright = [r for r in found if r.rake == 0]
     assert sum(r.rate for r in upright) == pytest.approx(0.25 * 0.013)
     small = [r.surface.area for r in found if r.magnitude == 5.5 and r.surface]
@@ -79,6 +91,39 @@ def test_points_share_rates_among_planes_and_depths(tmp_path: Path, frame: Geogr
         assert rupture.surface is not None
         z = rupture.surface.panels[..., 2]
         assert z.min() >= 0 and z.max() <= 15 * KM + 1e-6
+
+
+def test_areas_are_points_with_equal_rates(tmp_path: Path, frame: Geography) -> None:
+    """The triangle has half the cells of its bounds; its centre is that of the points."""
+    found = read_nrml(write_source_model(tmp_path, AREA), frame, replace(STEPS, area_spacing=5e3))
+    assert sum(r.rate for r in found) == pytest.approx(0.013)
+    assert len({(r.rate, r.magnitude, r.rake) for r in found}) == 4
+    middles = np.array([r.surface.panels.mean(axis=(0, 1))[:2] for r in found if r.rake == 0])
+    corners = np.stack(frame.to_grid([-122.5, -121.5, -121.5], [37.5, 37.5, 38.5]), axis=1)
+    assert is_within(middles, corners).all()
+    assert middles.mean(axis=0) == pytest.approx(corners.mean(axis=0), abs=1500.0)
+    assert not any(r.is_on_map for r in found)
+    across, along = cells_across(corners, 5e3)
+    assert len(found) / 8 == pytest.approx(across * along / 2, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "spacing", "reason"),
+    [
+        ("-121.5 37.5  -121.5 38.5", "", 1e4, "three or more corners that differ"),
+        ("-121.5 38.5", f"-121.5 38.5 {CORNER}", 3e5, "no point of its grid lies in the polygon"),
+        ("-121.5 38.5", "-121.5 38.5", 1.0, "too many points; enlarge area_spacing"),
+        ("-121.5 38.5", "-121.5 38.5", 200.0, "more than 200,000 ruptures; enlarge area_spacing"),
+        ("</gml:exterior>", "</gml:exterior><gml:interior/>", 1e4, "has holes"),
+    ],
+)
+def test_areas_that_cannot_be(
+    tmp_path: Path, frame: Geography, old: str, new: str, spacing: float, reason: str
+) -> None:
+    model = write_source_model(tmp_path, AREA.replace(old, new))
+    steps = replace(STEPS, area_spacing=spacing)
+    with pytest.raises(InputError, match=reason):
+        read_nrml(model, frame, steps)
 
 
 def test_both_versions_of_the_format(tmp_path: Path, frame: Geography) -> None:
@@ -96,7 +141,7 @@ def test_both_versions_of_the_format(tmp_path: Path, frame: Geography) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("simpleFaultSource", "areaSource", '"areaSource" are not supported; remove them'),
+        ("simpleFaultSource", "complexFaultSource", '"complexFaultSource" are not supported; rem'),
         ("truncGutenbergRichterMFD", "YoungsCoppersmithMFD", 'is "YoungsCoppersmithMFD"; it must'),
         (">WC1994<", ">Leonard2014_SCR<", 'magScaleRel is "Leonard2014_SCR"; it must be WC1994'),
         ('aValue="3.4"', "", "truncGutenbergRichterMFD has no aValue"),

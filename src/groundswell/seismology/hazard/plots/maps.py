@@ -101,7 +101,7 @@ def _draw_ruptures(axes: Axes, hazard: Hazard) -> None:
     from matplotlib.patheffects import withStroke
 
     first = hazard.branches[0].ruptures
-    surfaces = [rupture.surface for rupture in first if rupture.surface is not None]
+    surfaces = [each.surface for each in first if each.surface is not None and each.is_on_map]
     edges = [surface.panels[:, :2, :2] for surface in surfaces[:_MOST_TRACES]]
     if not edges:
         return
