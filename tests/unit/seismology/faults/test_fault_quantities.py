@@ -151,6 +151,8 @@ def test_the_shortest_cohesive_zone_must_be_resolved() -> None:
     deepest = int(found.points.down_dip.argmax())
     least, median = found.cohesive_zone.min(), weighted_median(found.cohesive_zone, found.area)
     assert warnings(found, least / 3) == []
+    found.points.position[deepest, 0] = -1e-13  # of a rotated mesh
+    assert found.points.describe(deepest).startswith("x, y, depth = 0, ")
     (warning,) = warnings(found, median / 3)  # nearly half of the fault is resolved
     assert f"a length of {least:.4g} m at {found.points.describe(deepest)}, 1.6 sp" in warning
     assert f"(median 3 spacings); use at least 3, a spacing of at most {least / 3:.4g} m" in warning
