@@ -5,11 +5,11 @@ which the edges are divided into a, b and c parts, are
 
     |u(a) - u(b)| / |u(b) - u(c)| = (a^-p - b^-p) / (b^-p - c^-p).
 
-Slip is not smooth at the tip of a rupture, so that elements of any degree are of low order:
-Wollherr, Gabriel & Uphoff (2018), Geophys. J. Int. 214, 1556-1584.
+Slip is not smooth at the tip of a rupture. Elements of any degree are of low order, once they
+resolve the cohesive zone: Wollherr, Gabriel & Uphoff (2018), Geophys. J. Int. 214, 1556-1584.
 
-Problems: Harris et al. (2018), Seismol. Res. Lett. 89, 1146-1162. The runs are shorter, and the
-regions and the faults end where the rupture does not arrive until then.
+Problems: Harris et al. (2018), Seismol. Res. Lett. 89, 1146-1162. The runs are shorter, and so
+are the faults along strike: the rupture passes their ends.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ TPV10 = Problem(
     },
     edge=1500.0,
     parts={True: (2, 3, 4), False: (2, 4, 8)},
-    orders=(0.8, 0.8),
+    orders=(1.0, 1.0),
 )
 
 # --- TPV24: a fault with a branch -----------------------------------------------------------------
@@ -255,5 +255,5 @@ TPV24 = Problem(
     },
     edge=1000.0,
     parts={True: (1, 2, 3), False: (1, 2, 4)},
-    orders=(0.8, 0.8),
+    orders=(1.0, 1.0),
 )
