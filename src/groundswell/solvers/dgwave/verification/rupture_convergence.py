@@ -9,7 +9,7 @@ Slip is not smooth at the tip of a rupture. Elements of any degree are of low or
 resolve the cohesive zone: Wollherr, Gabriel & Uphoff (2018), Geophys. J. Int. 214, 1556-1584.
 
 Problems: Harris et al. (2018), Seismol. Res. Lett. 89, 1146-1162. The runs are shorter, and so
-are the faults along strike: the rupture passes their ends.
+are the faults along strike: ruptures reach their ends.
 """
 
 from __future__ import annotations
