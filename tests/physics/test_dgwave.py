@@ -37,7 +37,12 @@ LONG = [
 ]
 
 
-FULL_ONLY = ("dgwave/rupture_methods:tpv27",)  # too coarse in the quick form to check anything
+# Too coarse in the quick form to check anything.
+FULL_ONLY = (
+    "dgwave/rupture_methods:tpv27",
+    "dgwave/rupture_convergence:tpv10",
+    "dgwave/rupture_convergence:tpv24",
+)
 
 
 def show(checks: list[Check]) -> list[str]:

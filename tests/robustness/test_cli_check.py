@@ -12,6 +12,7 @@ from command_output import unwrapped
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import main
+from groundswell.cli.text_tables import show_check
 from groundswell.errors import BackendError
 from groundswell.simulation import preparation
 
@@ -45,6 +46,22 @@ def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Cap
     assert "warning: the sources have energy up to" in unwrapped(error)
     assert "warning: medium.floor raised vs in 13,824 cells (100 %)" in unwrapped(error)
     assert not (tmp_path / "results").exists()
+
+
+def test_check_shows_each_of_several_quantities_of_the_same_name(capsys: Capture) -> None:
+    """Two faults have a stress drop each."""
+    quantities = [
+        {"label": label, "text": text, "group": "Faults"}
+        for label, text in (
+            *(("fault main", "420 km2"), ("stress drop", "5.33 MPa")),
+            *(("fault branch", "180 km2"), ("stress drop", "5.45 MPa"), ("", "unnamed")),
+        )
+    ]
+    found = {"quantities": quantities, "warnings": [], "device": None}
+    show_check({**found, "disk_free": 1e9, "output_bytes": 1e6})
+    out = unwrapped(capsys.readouterr().out)
+    assert "fault main 420 km2 stress drop 5.33 MPa fault branch 180 km2 stress drop 5.45" in out
+    assert "unnamed" not in out
 
 
 def test_check_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -> None:

@@ -50,14 +50,14 @@ def test_verify(
             yield row
 
     monkeypatch.setattr("groundswell.verify.run_problems", run_problems)
-    assert main(["verify", "earthquake", "--full"]) == code
+    assert main(["verify", "earthquake", "--full", "--only", "wave"]) == code
     out = unwrapped(capsys.readouterr().out)
     assert "plane wave: speed" in out and "3001 m/s" in out and "+- 5" in out
     assert "on [coarse] cells" in out
     assert ("FAILED" in out) == bool(code)
     assert ("ValueError: [ebb]" in out) == (BROKEN in rows)
     assert ("needs moon" in out) == ("1 skipped" in out) == (SKIPPED in rows)
-    assert asked == [("earthquake", {"full": True, "backend": "cpu"})]
+    assert asked == [("earthquake", {"full": True, "backend": "cpu", "only": "wave"})]
     assert main(["verify", "--json"]) == code
     found = json.loads(capsys.readouterr().out)
     assert [row["status"] for row in found] == [row.status for row in rows]
@@ -83,6 +83,19 @@ def test_verify_tells_rows_as_they_come(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr("groundswell.verify.run_problems", run_problems)
     assert main(["verify"]) == 1
     assert "plane wave: speed" in seen[0]
+
+
+def test_verify_of_some_problems(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def problem(backend: Any, full: bool) -> Iterator[Check]:
+        yield Check.at_most("speed", 1.0, 2.0)
+
+    monkeypatch.setattr("groundswell.verify.load_problem", lambda name: problem)
+    assert main(["verify", "earthquake", "--only", "tpv", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["problem"] == "earthquake/ruptures:tpv3" and row["status"] == "passed"
+    assert main(["verify", "earthquake", "--only", "tide"]) == 2
+    error = unwrapped(capsys.readouterr().err)
+    assert 'no problem has "tide" in its name; there are: earthquake/waves:plane_waves' in error
 
 
 def test_verify_of_an_unknown_solver(capsys: Capture) -> None:

@@ -24,6 +24,8 @@ The references are analytic and published solutions. The exit code is 1 if a res
 tolerance. Problems that need a missing library are skipped. For example
 
     groundswell verify {EXAMPLE} --full --backend cuda
+
+    groundswell verify dgwave --only tpv
 """
 
 BENCH = f"""Benchmark a solver, or the exchange between ranks, and show published figures.
@@ -45,6 +47,9 @@ def verify(
     ] = None,
     full: Annotated[bool, flag("--full", text="Finer and larger problems, for a GPU.")] = False,
     backend: Annotated[BackendName, backend_option("Backend.")] = BackendName.cpu,
+    only: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only problems with this text in their names.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     from groundswell.verify import run_problems
@@ -52,7 +57,8 @@ def verify(
 
     table, found = VerificationTable(), []
     progress = _tell if as_json else table.begin
-    for row in run_problems(solver, full=full, backend=backend.value, progress=progress):
+    chosen = run_problems(solver, full=full, backend=backend.value, only=only, progress=progress)
+    for row in chosen:
         found.append(row)
         if not as_json:
             table.add(row)

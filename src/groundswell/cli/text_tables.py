@@ -20,10 +20,15 @@ Findings = Mapping[str, Any]  # of `check` or of `info`, by key
 
 def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None:
     """Print names and values; `width` is the minimum width of the names."""
+    _print_rows(title, rows.items(), width)
+
+
+def _print_rows(title: str, rows: Iterable[tuple[str, str]], width: int | None) -> None:
+    """Print names, which may occur more than once, and values."""
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, show_header=False, title_justify="left")
     table.add_column(style="bold", no_wrap=True, min_width=width)
     table.add_column()
-    for name, value in rows.items():
+    for name, value in rows:
         table.add_row(name, escape(value))
     print_lines(table)
 
@@ -37,16 +42,17 @@ def warn(warnings: Iterable[str]) -> None:
 
 def show_check(found: Findings) -> None:
     """Print the labelled quantities of a set-up, the resources of this machine, and warnings."""
-    groups: dict[str, dict[str, str]] = {}
+    groups: dict[str, list[tuple[str, str]]] = {}
     for quantity in found["quantities"]:
         if quantity["label"]:
-            groups.setdefault(quantity["group"], {})[quantity["label"]] = quantity["text"]
+            rows = groups.setdefault(quantity["group"], [])
+            rows.append((quantity["label"], quantity["text"]))
     if sharing := found.get("sharing"):
-        groups[f"On {sharing['ranks']} ranks"] = _sharing(sharing)
-    groups["On this machine"] = _machine(found)
-    width = max(len(label) for rows in groups.values() for label in rows)
+        groups[f"On {sharing['ranks']} ranks"] = [*_sharing(sharing).items()]
+    groups["On this machine"] = [*_machine(found).items()]
+    width = max(len(label) for rows in groups.values() for label, _ in rows)
     for title, rows in groups.items():
-        pairs(title, rows, width)
+        _print_rows(title, rows, width)
     warn(found["warnings"])
 
 

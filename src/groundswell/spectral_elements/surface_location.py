@@ -85,17 +85,25 @@ def top_faces(mesh: Hexahedra) -> tuple[Integers, Floats]:
     z points down. A face belongs to the surface if a vertical line through its middle enters the
     mesh there. Steep faces count as sides. An element with two such faces is there twice.
     """
-    element, face = _boundary_faces(mesh)
-    every = FaceGeometry.at_nodes(mesh.geometry_nodes(element), mesh.order)
-    normals, areas = (values[np.arange(len(face)), face] for values in (every.normals, every.areas))
-    weights = np.outer(gll(mesh.order).weights, gll(mesh.order).weights).ravel()
-    upward = -(normals[..., 2] * areas) @ weights
-    rising = np.flatnonzero(upward > STEEP * (areas @ weights))
+    element, face, upward, whole = upward_areas(mesh)
+    rising = np.flatnonzero(upward > STEEP * whole)
     nodes = _nodes_of(mesh, element[rising], face[rising])
     middles, _ = _map(nodes, mesh.order, np.zeros((len(rising), 2)))
     below = middles[:, 2] - find_surface(mesh, middles[:, :2])
     highest = rising[below <= SAME * np.ptp(nodes, axis=1).max(axis=1)]
     return element[highest], upward[highest]
+
+
+def upward_areas(mesh: Hexahedra) -> tuple[Integers, Integers, Floats, Floats]:
+    """Elements and faces of the boundary, and their areas (faces,), m^2, z down.
+
+    The areas are the horizontal ones, negative where the outward normal points down, and the whole.
+    """
+    element, face = _boundary_faces(mesh)
+    every = FaceGeometry.at_nodes(mesh.geometry_nodes(element), mesh.order)
+    normals, areas = (values[np.arange(len(face)), face] for values in (every.normals, every.areas))
+    weights = np.outer(gll(mesh.order).weights, gll(mesh.order).weights).ravel()
+    return element, face, -(normals[..., 2] * areas) @ weights, areas @ weights
 
 
 def _boundary_faces(mesh: Hexahedra) -> tuple[Integers, Integers]:

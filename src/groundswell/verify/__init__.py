@@ -136,6 +136,7 @@ def run_problems(
     *,
     full: bool = False,
     backend: str = "cpu",
+    only: str = "",
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Row]:
     """Run the problems of one or all solvers, and yield each row as soon as it is known.
@@ -147,15 +148,26 @@ def run_problems(
         solver: name of the solver; None for all that have problems.
         full: finer and larger problems, for a GPU; otherwise each takes seconds on a CPU.
         backend: "cpu" or "cuda".
+        only: text that the names of problems must contain.
         progress: called with the name of each problem before it starts.
 
     Raises:
-        InputError: the solver is unknown.
+        InputError: the solver is unknown, or no problem has such a name.
         BackendError: the backend is unknown or missing.
     """
     machine = open_backend(backend)
-    outcomes = {name: _ready(name) for name in problem_names(solver)}
+    outcomes = {name: _ready(name) for name in _with_text(only, problem_names(solver))}
     return _run_all(outcomes, machine, full, progress or (lambda name: None))
+
+
+def _with_text(text: str, names: list[str]) -> list[str]:
+    """The names that contain a text."""
+    found = [name for name in names if text in name]
+    if not found:
+        raise InputError(
+            f"no problem has {quoted(text)} in its name; there are: {', '.join(names)}"
+        )
+    return found
 
 
 def _ready(name: str) -> VerificationProblem | Row:

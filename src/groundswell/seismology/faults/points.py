@@ -48,7 +48,7 @@ class FaultPoints:
 
     def describe(self, n: int) -> str:
         """The position of a point, for messages."""
-        place = ", ".join(f"{at:.8g}" for at in self.position[n])
+        place = ", ".join(f"{at:.8g}" for at in np.round(self.position[n], 6) + 0.0)
         return f"x, y, depth = {place} m"
 
 

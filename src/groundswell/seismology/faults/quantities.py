@@ -106,12 +106,19 @@ def fault_warnings(
             f"{label} is loaded below its static strength everywhere, so that nothing starts "
             "the rupture; add a nucleation, or a patch of larger shear stress"
         )
-    _, median = _least_and_median(estimates, estimates.cohesive_zone)
-    if median < LEAST_SPACINGS * spacing:
+    yield from _unresolved(label, estimates, spacing)
+
+
+def _unresolved(label: str, estimates: FaultEstimates, spacing: float) -> Iterator[str]:
+    """Yield a warning if the shortest cohesive zone has too few spacings."""
+    least, median = _least_and_median(estimates, estimates.cohesive_zone)
+    if least < LEAST_SPACINGS * spacing:
+        shortest = np.flatnonzero(estimates.may_slip)[estimates.cohesive_zone.argmin()]
         yield (
-            f"{label}: the cohesive zone of a slow rupture, {median:.4g} m, has "
-            f"{rounded(median / spacing, 'spacing', 2)} of {spacing:.4g} m; use at least "
-            f"{LEAST_SPACINGS:g}, a spacing of at most {median / LEAST_SPACINGS:.4g} m"
+            f"{label}: the cohesive zone of a slow rupture has a length of {least:.4g} m at "
+            f"{estimates.points.describe(int(shortest))}, {rounded(least / spacing, 'spacing', 2)} "
+            f"of {spacing:.4g} m (median {rounded(median / spacing, 'spacing', 2)}); use at least "
+            f"{LEAST_SPACINGS:g}, a spacing of at most {least / LEAST_SPACINGS:.4g} m"
         )
 
 

@@ -136,13 +136,26 @@ def test_the_strength_of_a_fault_that_is_forced() -> None:
          "above its static strength on 100 % of the area that may slip, so that it breaks every"),
         ({"stress": {**GRADUAL, "shear": "62 MPa"}, "patch": None}, 100,
          "fault[0] (main) does not break: slip releases stress nowhere"),
-        ({}, 300, "the cohesive zone of a slow rupture, 620.8 m, has 2.1 spacings of 300 m; use at "
-         "least 3, a spacing of at most 206.9 m"),
+        ({}, 300, ", 2.1 spacings of 300 m (median 2.1 spacings); use at least 3, a spacing of at "
+         "most 206.9 m"),
     ],
 )  # fmt: skip
 def test_warnings(changes: dict[str, Any], spacing: float, message: str) -> None:
     (warning,) = warnings(estimates(TPV5, **changes), spacing)
     assert message in warning
+
+
+def test_the_shortest_cohesive_zone_must_be_resolved() -> None:
+    """That of TPV10 is shortest where the stress is largest, at the lower edge of the fault."""
+    found = estimates(TPV10, dipping_points(3000))
+    deepest = int(found.points.down_dip.argmax())
+    least, median = found.cohesive_zone.min(), weighted_median(found.cohesive_zone, found.area)
+    assert warnings(found, least / 3) == []
+    found.points.position[deepest, 0] = -1e-13  # of a rotated mesh
+    assert found.points.describe(deepest).startswith("x, y, depth = 0, ")
+    (warning,) = warnings(found, median / 3)  # nearly half of the fault is resolved
+    assert f"a length of {least:.4g} m at {found.points.describe(deepest)}, 1.6 sp" in warning
+    assert f"(median 3 spacings); use at least 3, a spacing of at most {least / 3:.4g} m" in warning
 
 
 def test_a_fault_that_another_one_reaches_needs_no_nucleation() -> None:

@@ -45,3 +45,19 @@ def test_planes_are_for_grids(tmp_path: Path) -> None:
     fault = {key: value for key, value in FAULT.items() if key != "surface"}
     with pytest.raises(CaseError, match="on a grid of bricks; give the surface of the mesh"):
         case(tmp_path, **on_mesh(path, UNIFORM), fault=[{**fault, "plane": PLANE}])
+
+
+def test_sides_that_lean_over_rock_are_named(tmp_path: Path) -> None:
+    """Depths count from them; those of a box that is sheared by a fault's dip lean on one side."""
+
+    def sheared(points: Any) -> Any:
+        return points - points[..., [2]] / 3 * [0, 1, 0]
+
+    told = {}
+    for name, bend in (("upright", lambda points: points), ("sheared", sheared)):
+        path = fault_mesh(tmp_path / f"{name}.msh", {"fault": in_middle}, bend)
+        setup = prepare(case(tmp_path, **on_mesh(path, UNIFORM)))
+        told[name] = [text for text in check_of(setup).warnings(setup) if "above rock" in text]
+    assert told["upright"] == []
+    (warning,) = told["sheared"]  # 4 elements along x, 3 along z
+    assert warning.startswith('12 faces of surface "rest" (absorbing) lie above rock: depths of so')

@@ -12,7 +12,7 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted, quoted
 from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
 from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.mesh import Mesh
@@ -29,12 +29,15 @@ from groundswell.spectral_elements.surface_location import (
     find_surface,
     locate_surface,
     top_faces,
+    upward_areas,
 )
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.case import DgWaveCase
 
 ROUNDING = 1e-9  # relative, of edges
+LEANING = 0.05  # horizontal share of the area of a side, from which on it leans over rock
+FREE = "free-surface"  # the condition
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +211,25 @@ class MeshGeometry(Geometry):
         yield Quantity("smallest", self.smallest, "elements", "m", text, MESH)
 
     def warnings(self, wavelength: float) -> Iterator[str]:
-        """See `Geometry`: what the file holds that is ignored, at any wavelength."""
+        """See `Geometry`: what the file holds that is ignored, and sides above rock."""
         yield from self.groups.warnings
+        yield from self._leaning_sides()
+
+    def _leaning_sides(self) -> Iterator[str]:
+        """Yield for each side that leans over rock that depths count from it."""
+        if FREE not in self.conditions.values():
+            return
+        element, face, upward, whole = upward_areas(self.mesh)
+        leans = upward > LEANING * whole
+        tags = self.mesh.tags(element[leans])[np.arange(leans.sum()), face[leans]]
+        for name, tag in self.groups.sides.items():
+            if self.conditions[name] != FREE and (count := int((tags == tag).sum())):
+                yield (
+                    f"{counted(count, 'face')} of surface {quoted(name)} "
+                    f"({self.conditions[name]}) lie above rock: depths of sources, receivers and "
+                    "faults below them count from there, not from the free surface; make the sides "
+                    "of the mesh upright, or let them lean outwards"
+                )
 
 
 def read_mesh(case: DgWaveCase) -> MeshGeometry:

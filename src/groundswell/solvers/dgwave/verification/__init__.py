@@ -42,4 +42,6 @@ PROBLEMS = [
     "rupture_methods:tpv5",
     "rupture_methods:tpv104",
     "rupture_methods:tpv27",
+    "rupture_convergence:tpv10",
+    "rupture_convergence:tpv24",
 ]

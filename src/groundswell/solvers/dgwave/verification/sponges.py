@@ -20,13 +20,13 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import face_nodes
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.layers import DEGREE, H, Packet, norm
+from groundswell.solvers.dgwave.verification.mesh_files import write_mesh
 from groundswell.solvers.dgwave.verification.sponge_theory import reflection_coefficient
 from groundswell.verify import Check
 
@@ -42,8 +42,6 @@ SPAN = 4.0  # half width of a packet along the vertical, vertical wavelengths
 DEVIATIONS = np.linspace(-4, 4, 41)  # of vertical wavenumbers, standard deviations
 WEIGHTS = np.exp(-(DEVIATIONS**2) / 2)
 WALLS = dict.fromkeys(("west", "east", "south", "north"), "rigid") | {"top": "absorbing"}
-SIDES = ("west", "east", "south", "north", "top", "bottom")
-GMSH_HEXAHEDRON, GMSH_QUAD = [0, 1, 3, 2, 4, 5, 7, 6], [0, 1, 3, 2]  # corners in Gmsh's order
 WARP = 0.15  # displacement of inner corners over the edge of an element
 
 
@@ -135,25 +133,6 @@ class Sound(DownwardPacket):
             return points + np.stack([shift, 0 * shift, -shift], axis=-1)
 
         return Box(counts, high=size, deform=move, order=1)
-
-
-def write_mesh(path: Path, box: Box) -> None:
-    """Write a box with elements of order 1 as a Gmsh file whose surfaces are SIDES."""
-    import meshio
-
-    elements = np.arange(box.count)
-    corners, tags = box.ids(1, elements), box.tags(elements)
-    points = np.empty((box.count_nodes(1), 3))
-    points[corners] = box.geometry_nodes(elements)
-    cells, physical = [("hexahedron", corners[:, GMSH_HEXAHEDRON])], [np.ones(box.count, int)]
-    for side in range(len(SIDES)):
-        of_side = corners[tags[:, side] > 0][:, face_nodes(1, side)]
-        cells.append(("quad", of_side[:, GMSH_QUAD]))
-        physical.append(np.full(len(of_side), side + 1))
-    data = {"gmsh:physical": physical, "gmsh:geometrical": physical}
-    names = {name: np.array([side, 2]) for side, name in enumerate(SIDES, 1)}
-    mesh = meshio.Mesh(points, cells, cell_data=data, field_data=names)
-    meshio.gmsh.write(path, mesh, "2.2", binary=True)
 
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:

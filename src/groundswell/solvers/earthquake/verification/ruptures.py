@@ -18,19 +18,26 @@ from groundswell.verify import Check
 LENGTH, WIDTH = 30e3, 15e3  # of the fault, m
 MARGIN = 3e3  # rock between the fault and the sides of the region, m
 CELLS = {False: (300.0, 0.1), True: (100.0, 0.03)}  # edge, m, and limit of the error, s
+WHOLE, PEAKS = 7.0, 4.5  # s, until all of the fault, and the places of the peaks, have broken
+# Edge of cells, m, with which peaks below LOW_PASS are within a fraction. The slip of a cell is the
+# mean of its two sides, which break one after the other: with 100 m, P1 has 3.5 % less.
+FINER, NEAR = 75.0, 0.03
 
 
 def tpv3(backend: Backend, full: bool) -> Iterator[Check]:
     """The rupture time on the whole fault, and low-passed peaks of slip rates if `full`."""
     edge, limit = CELLS[full]
-    result = run_built(make_case(**_sections(edge), run={"backend": backend.name}))
-    fault = result.fault
+    fault = _run(edge, WHOLE, backend).fault
     exact = reference.rupture_time(fault.along_strike.values, fault.down_dip.values - WIDTH / 2)
     error = fault.rupture_time.values - exact
     name = f"TPV3, cells of {edge:g} m: RMS of the rupture time"
     yield Check.at_most(name, float(np.sqrt(np.mean(error**2))), limit, "s")
     if full:
-        yield from _peaks(result, edge)
+        yield from _peaks(_run(FINER, PEAKS, backend), FINER)
+
+
+def _run(edge: float, duration: float, backend: Backend) -> Result:
+    return run_built(make_case(**_sections(edge, duration), run={"backend": backend.name}))
 
 
 def _peaks(result: Result, edge: float) -> Iterator[Check]:
@@ -43,10 +50,10 @@ def _peaks(result: Result, edge: float) -> Iterator[Check]:
         found = float(np.hypot(*reference.low_passed(rates, dt)).max())
         name = f"TPV3, cells of {edge:g} m: largest slip rate at {place} below "
         name += f"{reference.LOW_PASS:g} Hz"
-        yield Check.near(name, found, exact, 0.05 * exact, "m/s")
+        yield Check.near(name, found, exact, NEAR * exact, "m/s")
 
 
-def _sections(edge: float) -> dict[str, Any]:
+def _sections(edge: float, duration: float) -> dict[str, Any]:
     start = float(np.ceil(MARGIN / edge) * edge)
     across = start + edge / 2
     middle = [start + LENGTH / 2, across, start + WIDTH / 2]
@@ -57,7 +64,7 @@ def _sections(edge: float) -> dict[str, Any]:
     ]
     square = {"shape": "rectangle", "center": middle, "size": [SQUARE, SQUARE]}
     return {
-        "time": {"duration": 7.0},
+        "time": {"duration": duration},
         "grid": {
             "size": [LENGTH + 2 * start, 2 * start + edge, WIDTH + 2 * start],
             "spacing": edge,

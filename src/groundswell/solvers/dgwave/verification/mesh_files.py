@@ -1,0 +1,61 @@
+"""Boxes as files of Gmsh, for problems on meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from groundswell.arrays import Integers
+from groundswell.meshes.box import Box
+from groundswell.meshes.hexahedra import AXES, face_nodes
+
+SIDES = ("west", "east", "south", "north", "top", "bottom")
+GMSH_HEXAHEDRON, GMSH_QUAD = [0, 1, 3, 2, 4, 5, 7, 6], [0, 1, 3, 2]  # corners in Gmsh's order
+ROUNDING = 1e-6  # of the edge of a box
+
+Ends = tuple[tuple[float, float], ...]  # the ends of a block along x, y and z, m
+
+
+def write_mesh(path: Path, box: Box, surfaces: Mapping[str, Ends] | None = None) -> None:
+    """Write a box with elements of order 1 as a Gmsh file; its sides are the surfaces SIDES.
+
+    Args:
+        surfaces: more of them, inside, by name: rectangles of the box before it is deformed, whose
+            ends along one axis are the same.
+    """
+    import meshio
+
+    corners, points = box.ids(1, np.arange(box.count)), np.empty((box.count_nodes(1), 3))
+    points[corners] = box.geometry_nodes(np.arange(box.count))
+    faces = dict(_sides(box, corners)) | {
+        name: _inside(box, corners, ends) for name, ends in (surfaces or {}).items()
+    }
+    cells = [("hexahedron", corners[:, GMSH_HEXAHEDRON])]
+    cells += [("quad", of_surface[:, GMSH_QUAD]) for of_surface in faces.values()]
+    physical = [np.full(len(cells[0][1]), 1)]
+    physical += [np.full(len(of_surface), n) for n, of_surface in enumerate(faces.values(), 1)]
+    data = {"gmsh:physical": physical, "gmsh:geometrical": physical}
+    names = {name: np.array([n, 2]) for n, name in enumerate(faces, 1)}
+    mesh = meshio.Mesh(points, cells, cell_data=data, field_data=names)
+    meshio.gmsh.write(path, mesh, "2.2", binary=True)
+
+
+def _sides(box: Box, corners: Integers) -> Iterator[tuple[str, Integers]]:
+    """Yield the name of each side and the corners of its faces, (faces, 4)."""
+    tags = box.tags(np.arange(box.count))
+    for side, name in enumerate(SIDES):
+        yield name, corners[tags[:, side] > 0][:, face_nodes(1, side)]
+
+
+def _inside(box: Box, corners: Integers, ends: Ends) -> Integers:
+    """The corners of the faces on a rectangle inside a box, (faces, 4)."""
+    low, high = np.array(ends).T
+    (axis,) = np.flatnonzero(low == high)
+    nodes = face_nodes(1, 2 * int(axis) + 1)
+    places = replace(box, deform=None).geometry_nodes(np.arange(box.count))[:, nodes]
+    rounding = ROUNDING * (np.array(box.high) - box.low)
+    found = ((places >= low - rounding) & (places <= high + rounding)).reshape(-1, 4 * AXES)
+    return corners[found.all(axis=-1)][:, nodes]
