@@ -13,6 +13,7 @@ import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import METRICS, ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.kernel_variants import OperatorVariant, choose_variant
@@ -73,7 +74,9 @@ def applied(
     variant: OperatorVariant | None,
 ) -> tuple[Any, float]:
     """What some elements make of x, and x times that."""
-    elements = ElementOperator(backend, space, 0.3, x.dtype, metric=metric, variant=variant)
+    elements = ElementOperator(
+        backend, space, Coefficients.screened(0.3), x.dtype, metric=metric, variant=variant
+    )
     y = backend.to_device(np.full(space.dofs.size, np.nan, x.dtype))
     energies = backend.to_device(np.full(elements.blocks(some), np.nan))
     given = (backend.to_device(x), y, energies, backend.to_device(scale))
@@ -91,7 +94,7 @@ def test_components_agree(degree: int) -> None:
         kind = ("float64", degree, "stored", 0.3)
         variant = choose_variant(*kind, components=3, on_host=backend.on_host)
         elements = ElementOperator(
-            backend, space, *kind[3:], "f8", metric="stored", variant=variant
+            backend, space, Coefficients.screened(kind[3]), "f8", metric="stored", variant=variant
         )
         y = backend.to_device(np.full((3, space.dofs.size), np.nan))
         energies = backend.zeros((elements.blocks(everyone),), "f8")
@@ -114,7 +117,10 @@ def test_iterations_agree(degree: int, dtype: str, jacobi: bool) -> None:
     for name in ("cpu", "cuda"):
         backend = open_backend(name)
         solver = FusedConjugateGradients(
-            backend, ElementOperator(backend, space, 0.3, dtype), scale, max_iterations=20
+            backend,
+            ElementOperator(backend, space, Coefficients.screened(0.3), dtype),
+            scale,
+            max_iterations=20,
         )
         for _ in range(2):
             backend.assign(solver.b, b.astype(dtype))
@@ -131,7 +137,7 @@ def test_two_runs_are_the_same_bits() -> None:
     mesh, backend = Box((6, 6, 6)), open_backend("cuda")
     space = space_on(mesh, 7)
     b = np.random.default_rng(4).standard_normal(len(space.sharing.ids))
-    elements = ElementOperator(backend, space, 0.1, "float64")
+    elements = ElementOperator(backend, space, Coefficients.screened(0.1), "float64")
     solver = FusedConjugateGradients(backend, elements, max_iterations=30)
     found = []
     for _ in range(2):

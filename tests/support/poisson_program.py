@@ -37,6 +37,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson import fused_cg
 from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.linear_system import LinearSystem
@@ -224,7 +225,7 @@ def residuals(
 ) -> NDArray[np.float64]:
     """Of NekBone's problem, whose right-hand side is a wave over the ids."""
     space = FunctionSpace.on(job, mesh, 4, mine).with_exchange(Choice(**way))
-    elements = ElementOperator(backend, space, 0.3, "f8")
+    elements = ElementOperator(backend, space, Coefficients.screened(0.3), "f8")
     solver = FusedConjugateGradients(backend, elements, max_iterations=30)
     load = np.sin(0.7 * space.sharing.ids)
     load[space.sharing.own :] = np.nan  # that of others comes from these

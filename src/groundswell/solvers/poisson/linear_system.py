@@ -1,4 +1,4 @@
-"""The discrete screened Poisson equation, set up once and solved for any right-hand side."""
+"""The discrete equation, set up once and solved for any right-hand side."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, Record
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.case import MethodSection
-from groundswell.solvers.poisson.equation import Equation, require_solvable
+from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.nullspace import MeanConstraint
 from groundswell.solvers.poisson.operator import Operator
+from groundswell.solvers.poisson.solvability import require_solvable
 from groundswell.spectral_elements.geometry import compute_mass
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -30,7 +31,8 @@ class LinearSystem(Composite):
 
     Args:
         space: of the solution.
-        equation: its screening, the tags of fixed sides, and the mean; functions are not used.
+        equation: its coefficients, the tags of fixed sides, and the mean; other functions are not
+            used.
         method: preconditioner and number of iterations.
         dtype: of vectors, "float64" or "float32".
         cycle: options of multigrid.
@@ -57,8 +59,9 @@ class LinearSystem(Composite):
         *,
         cycle: Cycle | None = None,
     ) -> None:
-        require_solvable(space.mesh, equation)
-        self._backend, self.space, self._equation, self._dtype = backend, space, equation, dtype
+        self._equation = equation.on(space)
+        require_solvable(space, self._equation)
+        self._backend, self.space, self._dtype = backend, space, dtype
         if method.preconditioner == "multigrid":
             self._iteration = self._make_multigrid_cg(cycle, method.iterations)
         else:

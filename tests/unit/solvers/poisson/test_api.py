@@ -129,8 +129,8 @@ def test_what_solve_refuses(changes: Any, said: str) -> None:
 
 
 def test_keys_that_only_other_solvers_have_are_not_offered() -> None:
-    with pytest.raises(CaseError, match="material: is not a key here") as caught:
-        case(material={"kind": "rock"})
+    with pytest.raises(CaseError, match="medium: is not a key here") as caught:
+        case(medium={"kind": "rock"})
     offered = caught.value.problems[0].allowed.partition("keys are: ")[2].split(", ")
     assert "time" not in offered
     assert {"mesh", "equation", "boundaries"} < set(offered)

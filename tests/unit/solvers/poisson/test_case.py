@@ -102,7 +102,7 @@ def test_what_check_tells() -> None:
     [
         ({"boundaries": {}}, "equation.screening: must be above 0 where no side is fixed"),
         ({"boundaries": {"wets": {"kind": "fixed"}}}, r'boundaries.wets.*did you mean "west"'),
-        ({"boundaries": {"west": {"kind": "fixd"}}}, r'must be "fixed" or "flux" \(did you mean'),
+        ({"boundaries": {"west": {"kind": "fixd"}}}, r'must be fixed, flux or robin \(did you mean'),
         ({"boundaries": {"west": 3}}, "boundaries.west = 3: must be a table"),
         ({"boundaries": 3}, "boundaries = 3: must be a table"),
         (

@@ -20,6 +20,7 @@ from groundswell.backends import Backend, Source, cpu, open_backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
     KERNELS,
@@ -145,7 +146,9 @@ def test_twins_agree(
 ) -> None:
     mesh = mesh_of(metric)
     space = space_on(mesh, degree)
-    elements = ElementOperator(backend, space, screening, dtype, metric=metric, variant=variant)
+    elements = ElementOperator(
+        backend, space, Coefficients.screened(screening), dtype, metric=metric, variant=variant
+    )
     rng = np.random.default_rng(8)
     components, count = max(1, scaled), len(space.sharing.ids)
     x = rng.standard_normal((components, count)).astype(dtype)
@@ -189,7 +192,9 @@ def test_metrics_have_the_same_planes_wherever_they_are_worked_out(
     mesh = mesh_of("straight")
     space = space_on(mesh, degree)
     stored, straight = (
-        ElementOperator(backend, space, screening, dtype, metric=metric)._geometry
+        ElementOperator(
+            backend, space, Coefficients.screened(screening), dtype, metric=metric
+        )._geometry
         for metric in ("stored", "straight")
     )
     wanted = for_gpus(stored, degree, screening)
