@@ -23,7 +23,7 @@ def _number_or_expression(value: object, unit: Unit) -> str | float:
     try:
         Expression(value)
     except ValueError as error:
-        if unit.unit and value.strip()[:1].isdigit():
+        if unit.unit and value.lstrip(" +-.")[:1].isdigit():
             return unit.read(value)
         reject([((), f"{error}; or give {unit.expected}")])
     return value

@@ -39,7 +39,7 @@ def mismatches(materials: Mapping[str, MaterialSection], groups: GmshGroups) -> 
             yield ("material",), f"lacks the physical volume {name} of the mesh; add it"
     if materials and (outside := int((groups.volumes == 0).sum())):
         elements = counted(outside, "element")
-        yield ("material",), f"is by physical volume, but {elements} are in none; put each in one"
+        yield ("material",), f"is by physical volume, but {elements} in none; put each in one"
 
 
 def number_elements(materials: Mapping[str, MaterialSection], groups: GmshGroups) -> Integers:

@@ -17,4 +17,5 @@ PROBLEMS = [
     "iterations:hundred",
     "iterations:kershaw_cube",
     "iterations:finer_boxes",
+    "iterations:jumps",
 ]
