@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from coefficients_on_ranks import check_coefficients
 from dense_spectral_elements import at_nodes, equation_of, shuffled
 from halo_program import device_of
 from numpy.typing import NDArray
@@ -36,16 +37,13 @@ from groundswell.linear.operators import LinearOperator
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson import fused_cg
-from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
-from groundswell.solvers.poisson.equation import Equation, Robin, zero
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator
-from groundswell.spectral_elements.given_fields import FieldsByMaterial, GivenValues
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.spectral_elements.vtkhdf import LagrangeElements, to_equidistant
@@ -178,30 +176,6 @@ def check_mean(backend: Backend, job: Communicator, mean: float, **how: Any) -> 
     assert outcome.converged
     assert np.allclose(found, wanted, rtol=0, atol=1e-5), np.abs(found - wanted).max()
     problem.close()
-
-
-def check_coefficients(backend: Backend, job: Communicator, preconditioner: str) -> None:
-    """k by functions and by values of elements, and heat transfer, as on one rank."""
-    box, degree = Box((3, 4, 5)), 3
-    k = FieldsByMaterial(
-        np.arange(box.count) % 3,
-        [1e3, lambda x, y, z: 1 + x + y * z, GivenValues(np.linspace(1, 9, box.count))],
-    )
-    robin = {tag: Robin(lambda x, y, z: 2 + x, lambda x, y, z: y) for tag in (1, 4, 6)}
-    equation = Equation(zero, lambda x, y, z: x * y, conductivity=k, robin=robin)
-    found = []
-    block = decompose(box.counts[::-1], job.size, (False,) * 3).block(job.rank)
-    mine = box.block(block.start, block.shape)
-    alone = (open_backend("cpu"), SerialCommunicator(), np.arange(box.count))
-    for device, ranks, elements in ((backend, job, mine), alone):
-        space = FunctionSpace.on(ranks, box, degree, elements)
-        tuned = space.autotune(device, "float64", transport="auto", route="auto")
-        method = MethodSection(preconditioner=preconditioner)
-        problem = BoundaryValueProblem(device, tuned, equation, method)
-        found.append(problem.solve(1e-12)[0])
-        problem.close()
-    some, every = found
-    assert np.allclose(some, every[mine], rtol=0, atol=1e-9), np.abs(some - every[mine]).max()
 
 
 def check_fused_cg(backend: Backend, job: Communicator) -> None:

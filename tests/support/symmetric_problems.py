@@ -257,7 +257,7 @@ def numbers(heat: Any) -> Iterator[tuple[str, float]]:
 
 
 def poisson(symmetry: Symmetry) -> Found:
-    """A source and fluxes that vary in a box of different edges and counts."""
+    """A source, a tensor k, c, fluxes and heat transfer that vary in a box of different edges."""
     size, counts = np.array([1.0, 0.7, 1.3]), (3, 2, 4)
 
     def before(function: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -271,7 +271,13 @@ def poisson(symmetry: Symmetry) -> Found:
 
     flux = {"kind": "flux", "value": before(lambda x, y, z: np.cos(2 * x + y) - z)}
     fixed = {"kind": "fixed", "value": before(lambda x, y, z: y * z + np.sin(x))}
-    sides: list[list[Any]] = [[fixed, None], [flux, None], [fixed, flux]]
+    robin = {"kind": "robin", "h": before(lambda x, y, z: 2 + x * z), "ambient": fixed["value"]}
+    sides: list[list[Any]] = [[fixed, None], [flux, robin], [fixed, flux]]
+    entries = symmetry.of_tensor(np.array([[2.0, 0.4, -0.3], [0.4, 1.0, 0.2], [-0.3, 0.2, 3.0]]))
+    conductivity = [
+        before(lambda x, y, z, k=entries[pair]: k * (1 + x * y + z**2))
+        for pair in zip(*np.triu_indices(3), strict=True)
+    ]
     boundaries = {}
     for names, old, mirrored in zip(SIDES, symmetry.source, symmetry.mirrored, strict=True):
         for name, side in zip(names, sides[old][:: -1 if mirrored else 1], strict=True):
@@ -281,6 +287,8 @@ def poisson(symmetry: Symmetry) -> Found:
         5,
         before(lambda x, y, z: np.exp(x) * np.sin(3 * y) + z**2),
         boundaries,
+        conductivity=conductivity,
+        screening=before(lambda x, y, z: x + 2 * y),
         preconditioner="multigrid",
         tolerance=1e-12,
     )

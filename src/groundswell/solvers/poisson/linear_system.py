@@ -39,6 +39,7 @@ class LinearSystem(Composite):
 
     Attributes:
         space: of the solution.
+        coefficients: k, c and h on this rank's elements.
         operator: A, from one array of the iteration to another.
         imbalance: if only the mean is given, the imbalance of the last source and fluxes, relative
             to their absolute values; a constant source compensated for it.
@@ -60,6 +61,7 @@ class LinearSystem(Composite):
         cycle: Cycle | None = None,
     ) -> None:
         self._equation = equation.on(space)
+        self.coefficients = self._equation.coefficients
         require_solvable(space, self._equation)
         self._backend, self.space, self._dtype = backend, space, dtype
         if method.preconditioner == "multigrid":
