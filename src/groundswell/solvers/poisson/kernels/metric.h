@@ -34,21 +34,13 @@ INLINE Metric stored_metric(const real* g) {
 // have one, which is part of the constants or of the geometry; otherwise 1, or one for each node.
 constexpr int VALUES = K_VALUES + C_VALUES;
 
-// The values of a line of nodes in direction t.
-struct Coefficients {
-  const real *k, *c;
-
-  METHOD Coefficients(const real* values, int s, int r)
-      : k(values + (K_VALUES > 1 ? s * NODES + r : 0)),
-        c(values + K_VALUES + (C_VALUES > 1 ? s * NODES + r : 0)) {}
-
-  METHOD real times_k(real a, int t) const {
-    return K_VALUES > 0 ? a * k[K_VALUES > 1 ? t * PLANE : 0] : a;
-  }
-  METHOD real times_c(real a, int t) const {
-    return C_VALUES > 0 ? a * c[C_VALUES > 1 ? t * PLANE : 0] : a;
-  }
-};
+// Products with the value of k, or of c, of a node; `values` are those of its element.
+INLINE real times_k(real a, const real* values, int node) {
+  return K_VALUES > 0 ? a * values[K_VALUES > 1 ? node : 0] : a;
+}
+INLINE real times_c(real a, const real* values, int node) {
+  return C_VALUES > 0 ? a * values[K_VALUES + (C_VALUES > 1 ? node : 0)] : a;
+}
 
 // The metric along a line of nodes in direction t: at(t) returns it at one node.
 #if GEOMETRY == 0
@@ -65,17 +57,19 @@ struct Line {
 // Parallelepipeds: `geometry`, (elements, 7 + VALUES), is a Metric without the quadrature weights.
 struct Line {
   Metric all;
-  Coefficients values;
+  const real* values;
+  int node;
 
-  METHOD Line(const real* geometry, index_t e, int s, int r)
-      : values(geometry + (7 + VALUES) * e + 7, s, r) {
+  METHOD Line(const real* geometry, index_t e, int s, int r) : node(s * NODES + r) {
     const real *g = geometry + (7 + VALUES) * e, weight = WEIGHT[s] * WEIGHT[r];
+    values = g + 7;
     all = {weight * g[0], weight * g[1], weight * g[2], weight * g[3],
            weight * g[4], weight * g[5], weight * g[6]};
   }
 
   METHOD Metric at(int t) const {
-    const real w = values.times_k(WEIGHT[t], t), of_mass = values.times_c(WEIGHT[t], t);
+    const int at = t * PLANE + node;
+    const real w = times_k(WEIGHT[t], values, at), of_mass = times_c(WEIGHT[t], values, at);
     return {w * all.rr, w * all.rs, w * all.rt,        w * all.ss,
             w * all.st, w * all.tt, of_mass * all.mass};
   }
@@ -103,10 +97,11 @@ INLINE real dot(const Vector& a, const Vector& b) {
 struct Line {
   Vector r, r_by_t, s, s_by_t, t;  // tangents at t = 0, and their derivatives along t
   real weight;
-  Coefficients values;
+  const real* values;
+  int node;
 
   METHOD Line(const real* geometry, index_t e, int row, int column)
-      : values(geometry + (21 + VALUES) * e + 21, row, column) {
+      : values(geometry + (21 + VALUES) * e + 21), node(row * NODES + column) {
     const auto term = [=](int n) {
       const real* v = geometry + (21 + VALUES) * e + 3 * n;
       return Vector{v[0], v[1], v[2]};
@@ -124,10 +119,14 @@ struct Line {
     const Vector along_r = r.plus(POINT[place], r_by_t), along_s = s.plus(POINT[place], s_by_t);
     const Vector of_r = cross(along_s, t), of_s = cross(t, along_r), of_t = cross(along_r, along_s);
     const real determinant = dot(along_r, of_r), w = weight * WEIGHT[place];
-    const real scale = values.times_k(w * RECIPROCAL(determinant), place);
-    return {scale * dot(of_r, of_r),   scale * dot(of_r, of_s), scale * dot(of_r, of_t),
-            scale * dot(of_s, of_s),   scale * dot(of_s, of_t), scale * dot(of_t, of_t),
-            values.times_c(w * (LAMBDA * determinant), place)};
+    const real scale = times_k(w * RECIPROCAL(determinant), values, place * PLANE + node);
+    return {scale * dot(of_r, of_r),
+            scale * dot(of_r, of_s),
+            scale * dot(of_r, of_t),
+            scale * dot(of_s, of_s),
+            scale * dot(of_s, of_t),
+            scale * dot(of_t, of_t),
+            times_c(w * (LAMBDA * determinant), values, place * PLANE + node)};
   }
 };
 #endif
