@@ -58,6 +58,7 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
         coarsest=coarsest,
         coarsest_factors=factored,
         flat=setup.has_flat_elements,
+        coefficients=setup.varying_coefficients,
     )
     on_host = estimate.host if setup.case.run.backend == "cpu" else 0
     return estimate.device(np.dtype(setup.dtype).itemsize) + on_host

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.arrays import DeviceArray, Integers
+from groundswell.arrays import DeviceArray, Integers, Reals
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.errors import InputError
-from groundswell.meshes.hexahedra import AXES, Floats
+from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_values import METRICS, ElementValues, allowed_metrics
 from groundswell.solvers.poisson.geometric_factors import (
@@ -208,14 +208,14 @@ class ElementOperator:
         """What kernels need to know of the geometry, see kernels/metric.h."""
         if self.metric == "affine":
             metric = affine_metric(self._maps, self._coefficients)
-            return self._to_device(self._values.after(metric))
+            return self._to_device(self._values.after(metric, self.dtype))
         if self.metric == "straight":
             return self._to_device(self._straight_geometry)
         return self._tabulate() if self._is_tabulated else self._store_factors()
 
     @property
-    def _straight_geometry(self) -> Floats:
-        return self._values.after(self._maps.coefficients / self._unit)
+    def _straight_geometry(self) -> Reals:
+        return self._values.after(self._maps.coefficients / self._unit, self.dtype)
 
     def _store_factors(self) -> DeviceArray:
         """The metric of any elements with any coefficients, computed on the host."""
@@ -241,7 +241,7 @@ class ElementOperator:
         on_host = self._backend.on_host
         return stored_layout(self.dtype, self.space.degree, self.screening, on_host=on_host)
 
-    def _to_device(self, values: Floats) -> DeviceArray:
+    def _to_device(self, values: Reals) -> DeviceArray:
         return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
 
     def _source(self, name: str, chosen: Mapping[str, Constant]) -> Source:

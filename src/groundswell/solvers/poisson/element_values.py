@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Reals
 from groundswell.solvers.poisson.coefficients import Coefficients
 
 # What is stored of an element's geometry, from most to least; numbers as in kernels/metric.h.
@@ -54,10 +55,11 @@ class ElementValues:
         """The constants of kernels: numbers of further values per element."""
         return {"K_VALUES": self.k.shape[1], "C_VALUES": self.c.shape[1]}
 
-    def after(self, geometry: Floats) -> Floats:
-        """The geometry of each element, (elements, any), followed by its values."""
+    def after(self, geometry: Floats, dtype: DTypeLike) -> Reals:
+        """The geometry of each element, (elements, any), followed by its values, in a type."""
         flat = geometry.reshape(len(geometry), -1)
-        return np.concatenate([flat, self.k, self.c], axis=1) if self.k.size + self.c.size else flat
+        parts = [part for part in (flat, self.k, self.c) if part.shape[1]]
+        return np.concatenate(parts, axis=1, dtype=dtype, casting="same_kind")
 
 
 def allowed_metrics(coefficients: Coefficients, *, straight: bool, affine: bool) -> list[str]:

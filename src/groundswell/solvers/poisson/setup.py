@@ -143,12 +143,19 @@ class Setup:
     def factors_of(self, metric: str) -> int:
         """Values of a metric for each node: of factors, or of k and c within elements."""
         equation = self.equation
-        is_tensor = isinstance(equation.conductivity, tuple)
-        if metric == "stored" or (is_tensor and metric == "straight"):
+        is_tensor, varying = isinstance(equation.conductivity, tuple), self.varying_coefficients
+        if metric == "stored" or (is_tensor and (metric == "straight" or varying)):
             screening = equation.screening
             return stored_factors("stored", float(not is_number(screening) or screening != 0))
-        given = () if is_tensor else (equation.conductivity,)
-        return sum(varies_within_elements(field) for field in (*given, equation.screening))
+        return varying
+
+    @property
+    def varying_coefficients(self) -> int:
+        """Numbers of k and c at each node if they vary within elements; all six of a tensor."""
+        k, c = self.equation.conductivity, self.equation.screening
+        entries = k if isinstance(k, tuple) else (k,)
+        of_k = len(entries) * any(map(varies_within_elements, entries))
+        return of_k + varies_within_elements(c)
 
     @property
     def boundary_kinds(self) -> dict[str, str]:
