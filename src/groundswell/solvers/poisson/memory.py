@@ -26,7 +26,7 @@ HOST_FACTOR = 4  # host bytes per node for each factor that is stored while mult
 HOST_ENTITIES = 620  # host bytes per element for the numbers of its vertices, edges and faces
 # Host bytes per node for coefficients that vary within elements: for each, as long as two are laid
 # out for the device, and for each with those of multigrid's levels.
-HOST_COEFFICIENT, HOST_LAID_OUT, HOST_OF_LEVELS = 14, 55, 45
+HOST_COEFFICIENT, HOST_LAID_OUT, HOST_OF_LEVELS = 14, 50, 45
 HOST_SHARE = 85  # host bytes per node that a thread processes
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
