@@ -39,14 +39,11 @@ class ElementValues:
         k, c = coefficients.conductivity[:, 0], coefficients.screening
         none = np.empty((elements, 0))
         common_c = float(c[0, 0]) if c.size == 1 else float(coefficients.has_screening)
-        if metric == "stored" or coefficients.is_tensor:
+        if metric == "stored":
             return cls(1.0, common_c, none, none)
-        if metric == "affine":  # factors contain values of elements
-            further = [v if v.shape[1] > 1 else none for v in (k, c)]
-            common_k = 1.0
-        else:
-            further = [v if v.size > 1 else none for v in (k, c)]
-            common_k = float(k[0, 0]) if k.size == 1 else 1.0
+        is_affine = metric == "affine"  # values of elements are part of the geometry
+        further = [v if (v.shape[1] if is_affine else v.size) > 1 else none for v in (k, c)]
+        common_k = float(k[0, 0]) if k.size == 1 and not is_affine else 1.0
         of_k, of_c = (np.broadcast_to(v, (elements, v.shape[1])) for v in further)
         return cls(common_k, common_c, of_k, of_c)
 
@@ -69,8 +66,10 @@ def allowed_metrics(coefficients: Coefficients, *, straight: bool, affine: bool)
         straight: whether all elements have straight edges.
         affine: whether all are parallelepipeds.
     """
-    is_tensor = coefficients.is_tensor
-    varies = coefficients.conductivity.shape[2] > 1
-    computed = {"straight": straight and not is_tensor, "affine": affine}
-    computed["affine"] &= not (is_tensor and varies)
-    return ["stored", *(name for name, holds in computed.items() if holds)]
+    is_tensor, varies = coefficients.is_tensor, coefficients.conductivity.shape[2] > 1
+    allowed = ["stored"]
+    if straight and not is_tensor:
+        allowed.append("straight")
+    if affine and not (is_tensor and varies):
+        allowed.append("affine")
+    return allowed

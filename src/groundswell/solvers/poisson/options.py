@@ -29,6 +29,7 @@ from groundswell.solvers.poisson.case import (
 from groundswell.solvers.poisson.equation import NAMES, Conductivity, Equation
 from groundswell.solvers.poisson.materials import field_of, find_conductivity
 from groundswell.solvers.poisson.validation import FunctionLike
+from groundswell.spectral_elements.given_fields import GivenField
 from groundswell.spectral_elements.space import FunctionSpace
 
 FieldLike = FunctionLike | ArrayLike  # values of elements, or at nodes
@@ -91,18 +92,12 @@ class ChosenOptions:
 
     def equation(self, mesh: Hexahedra, degree: int) -> Equation:
         """The equation, without boundary conditions."""
-        given = {name: plain(getattr(self, name)) for name in ("conductivity", "screening", "mean")}
-        plainly = {name: value for name, value in given.items() if _is_plain(value)}
-        checked = EquationSection(**plainly)
-        size = mesh.count, plain(degree)
-        if "screening" in plainly:
-            screening = field_of(checked.screening)
-        else:
-            screening = arguments.given_field(self.screening, "screening", *size)
-        conductivity = find_conductivity(checked, {}, None)
-        if "conductivity" not in plainly:
-            conductivity = _conductivity(self.conductivity, size)
-        return Equation(screening=screening, mean=checked.mean, conductivity=conductivity)
+        size = mesh.count, degree
+        return Equation(
+            screening=_screening(plain(self.screening), size),
+            mean=EquationSection(mean=plain(self.mean)).mean,
+            conductivity=_conductivity(plain(self.conductivity), size),
+        )
 
     @property
     def run(self) -> PoissonRun:
@@ -145,8 +140,17 @@ def _is_plain(value: Any) -> bool:
     return not callable(value) and np.ndim(value) == 0
 
 
+def _screening(given: Any, size: tuple[int, int]) -> GivenField:
+    """c as in a case file, or an array or a function."""
+    if _is_plain(given):
+        return field_of(EquationSection(screening=given).screening)
+    return arguments.given_field(given, "screening", *size)
+
+
 def _conductivity(given: Any, size: tuple[int, int]) -> Conductivity:
-    """k as arrays or functions, one or six."""
+    """k as in a case file, or one or six arrays or functions."""
+    if _is_plain(given):
+        return find_conductivity(EquationSection(conductivity=given), {}, None)
     if not isinstance(given, list | tuple):
         return arguments.given_field(given, "conductivity", *size)
     if len(given) != len(NAMES):

@@ -123,6 +123,7 @@ COMBINATIONS = [
     ("affine", "function", "number", "affine"),
     ("affine", "materials", "function", "affine"),
     ("affine", "tensors", "elements", "affine"),
+    ("affine", "tensor", "function", "affine"),
     ("affine", "tensor function", "number", "stored"),
     ("straight", "number", "function", "straight"),
     ("straight", "elements", "number", "straight"),

@@ -29,6 +29,7 @@ QUICK, FULL = (3, 6, 11), tuple(range(1, 14))
 FINEST, LARGEST, LEAST_GAIN, SMALL = 11, 1e-11, 3.0, 1e-9
 TOLERANCE = 1e-15
 
+ARCH = 0.4
 JUMP = 1e6
 LAYERS = (1.0, JUMP, 20.0)  # conductivities of a plate's layers
 WITHIN = 1e-11
@@ -111,26 +112,48 @@ KINDS: dict[str, tuple[Conductivity, Function, Function]] = {
 def smooth(backend: Backend, full: bool) -> Iterator[Check]:
     """A smooth solution with k and c that vary, on straight and on curved elements.
 
-    The box exchanges heat on all sides but one; on the curved elements from Gmsh, u is prescribed.
+    The box exchanges heat on all sides but one, and the curved elements through their top, a
+    parabola; on those from Gmsh, u is prescribed.
     """
+    arched = Box((2, 2, 2), deform=_arch, order=2)
     for name, (k, source, flux) in KINDS.items():
         robin = {tag: _robin(flux, tag) for tag in range(2, 7)}
         on_box = Equation(source, screening, {1: solution}, conductivity=k, robin=robin)
         on_curved = Equation(source, screening, {1: solution}, conductivity=k)
+        fixed, top = dict.fromkeys(range(1, 6), solution), {6: _robin_on_arch(flux)}
+        on_arched = Equation(source, screening, fixed, conductivity=k, robin=top)
         yield from _errors(f"{name}, robin, box", Box((2, 2, 2)), on_box, backend, full)
+        yield from _errors(f"{name}, robin, curved", arched, on_arched, backend, full)
         yield from _errors(f"{name}, Gmsh", from_gmsh(), on_curved, backend, full)
 
 
 def _robin(flux: Function, tag: int) -> Robin:
     """Heat transfer through a side of a box that the solution fulfils."""
     axis, sign = (tag - 1) // 2, 1 if tag % 2 == 0 else -1
+    return _robin_by(lambda x, y, z: sign * np.asarray(flux(x, y, z))[..., axis])
+
+
+def _robin_on_arch(flux: Function) -> Robin:
+    """The same for the top of `_arch`."""
+
+    def outwards(x: Floats, y: Floats, z: Floats) -> Floats:
+        normal = np.stack([-2 * ARCH * x, np.zeros_like(x), np.ones_like(x)], axis=-1)
+        length = np.linalg.norm(normal, axis=-1)
+        return np.asarray((normal * np.asarray(flux(x, y, z))).sum(axis=-1) / length)
+
+    return _robin_by(outwards)
+
+
+def _robin_by(outwards: Function) -> Robin:
+    """Heat transfer where the solution has this k du/dn."""
     h = lambda x, y, z: 3 + x + y * z  # noqa: E731
+    return Robin(h, lambda x, y, z: solution(x, y, z) + outwards(x, y, z) / h(x, y, z))
 
-    def ambient(x: Floats, y: Floats, z: Floats) -> Floats:
-        outwards = sign * np.asarray(flux(x, y, z))[..., axis]
-        return np.asarray(solution(x, y, z) + outwards / h(x, y, z))
 
-    return Robin(h, ambient)
+def _arch(points: Floats) -> Floats:
+    """The unit cube with a parabola as its top, which elements of order 2 follow exactly."""
+    x, y, z = np.moveaxis(points, -1, 0)
+    return np.stack([x, y, z * (1 + ARCH * x**2)], axis=-1)
 
 
 def _errors(
