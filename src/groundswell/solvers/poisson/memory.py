@@ -24,9 +24,7 @@ LEVEL_LAUNCHES = 4  # with a list of elements
 HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 5, 100
 HOST_FACTOR = 4  # host bytes per node for each factor that is stored while multigrid is set up
 HOST_ENTITIES = 620  # host bytes per element for the numbers of its vertices, edges and faces
-# Host bytes per node for coefficients that vary within elements: for each, as long as two are laid
-# out for the device, and for each with those of multigrid's levels.
-HOST_COEFFICIENT, HOST_LAID_OUT, HOST_OF_LEVELS = 14, 50, 45
+HOST_COEFFICIENT = 14  # host bytes per node for each coefficient that varies within elements
 HOST_SHARE = 85  # host bytes per node that a thread processes
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
@@ -80,13 +78,12 @@ class MemoryEstimate:
         """Peak bytes on the host, of the set-up or of the evaluation of u."""
         always = self.elements * HOST_ENTITIES + self._of_threads
         if not self.multigrid:
-            laid_out = HOST_LAID_OUT * min(self.coefficients, 2)
-            of_node = HOST_NODE + HOST_COEFFICIENT * self.coefficients + laid_out
+            of_node = HOST_NODE + HOST_COEFFICIENT * self.coefficients
             return self.nodes[0] * of_node + always
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
         of_node = HOST_NODE + HOST_LEVELS + HOST_FACTOR * self.factors
-        of_node += HOST_OF_LEVELS * self.coefficients
+        of_node += HOST_COEFFICIENT * self.coefficients
         later = self.nodes[0] * of_node + self.coarsest * COARSEST_KEPT
         return max(early, later) + self.coarsest_factors + always
 

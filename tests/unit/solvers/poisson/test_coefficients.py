@@ -21,6 +21,7 @@ from groundswell.solvers.poisson.coefficients import (
     SideFactors,
     linear_interpolation,
 )
+from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation, Robin, zero
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors, integrate_sides
 from groundswell.solvers.poisson.level_geometry import galerkin_matrices
@@ -271,3 +272,18 @@ def test_metrics_that_cannot_hold_a_tensor(backend: Backend, metric: str, kind: 
     x, y = (backend.zeros((space.size,), "f8") for _ in range(2))
     with pytest.raises(InputError, match=f"metric = '{metric}' does not apply"):
         Operator(backend, space, equation_of(KINDS[kind][0]), x, y, metric=metric)
+
+
+def test_components_share_coefficients(backend: Backend) -> None:
+    """Each component is what it would be alone, also on sides, and scaled."""
+    space, everyone = space_on(MESHES["straight"], DEGREE), np.arange(COUNT)
+    coefficients = equation_of(varying, 1.0).on(space).coefficients
+    elements = ElementOperator(backend, space, coefficients, "f8")
+    x, scale = RNG(2).standard_normal((3, space.size)), RNG(3).uniform(0.5, 2, space.size)
+    together, alone = np.zeros((2, 3, space.dofs.size))
+    sums = np.zeros((4, elements.blocks(everyone)))
+    for n in range(3):
+        in_order(elements.launches(everyone, x[n], alone[n], sums[n], scale))()
+    in_order(elements.launches(everyone, x, together, sums[3], scale))()
+    assert np.array_equal(together, alone)
+    assert sums[3].sum() == pytest.approx(sums[:3].sum(), rel=1e-12)
