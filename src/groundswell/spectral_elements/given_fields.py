@@ -93,7 +93,7 @@ def _sample_materials(
 
 def _sample_values(array: Floats, space: FunctionSpace, some: Integers, name: str) -> Floats:
     nodes = (space.degree + 1) ** AXES
-    values = array[space.elements[some]].reshape(len(some), -1)
+    values = array.reshape(len(array), -1)[space.elements[some]]
     if values.shape[1] not in (1, nodes):
         raise InputError(f"{name} has {values.shape[1]} values per element; allowed: 1 or {nodes}")
     require(np.isfinite(values), values, (space, some), f"{name} is {{}}", "finite values")

@@ -7,6 +7,7 @@ factors contain the rest. Where it is computed, values of k and c follow each el
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -54,7 +55,7 @@ class ElementValues:
 
     def after(self, geometry: Floats, dtype: DTypeLike) -> Reals:
         """The geometry of each element, (elements, any), followed by its values, in a type."""
-        flat = geometry.reshape(len(geometry), -1)
+        flat = geometry.reshape(len(geometry), prod(geometry.shape[1:]))
         parts = [part for part in (flat, self.k, self.c) if part.shape[1]]
         return np.concatenate(parts, axis=1, dtype=dtype, casting="same_kind")
 

@@ -13,6 +13,7 @@ from dense_spectral_elements import shuffled, space_on, system_on
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.solvers.poisson.coefficients import (
@@ -24,13 +25,14 @@ from groundswell.solvers.poisson.coefficients import (
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation, Robin, zero
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors, integrate_sides
-from groundswell.solvers.poisson.level_geometry import galerkin_matrices
+from groundswell.solvers.poisson.level_geometry import LevelGeometry, galerkin_matrices
 from groundswell.solvers.poisson.operator import Operator
 from groundswell.spectral_elements.given_fields import (
     FieldsByMaterial,
     GivenValues,
     limits_within,
 )
+from groundswell.spectral_elements.space import FunctionSpace
 
 pytestmark = pytest.mark.each_value
 
@@ -287,3 +289,15 @@ def test_components_share_coefficients(backend: Backend) -> None:
     in_order(elements.launches(everyone, x, together, sums[3], scale))()
     assert np.array_equal(together, alone)
     assert sums[3].sum() == pytest.approx(sums[:3].sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ranks_without_elements(backend: Backend, kind: str) -> None:
+    mesh = MESHES["affine"]
+    space = FunctionSpace.on(SerialCommunicator(), mesh, DEGREE, np.arange(0))
+    equation = equation_of(KINDS[kind][0], varying).on(space)
+    elements = ElementOperator(backend, space, equation.coefficients, "f8")
+    assert elements.launches(np.arange(0), *np.zeros((3, 1))) == []
+    lower = space.coarsen(2)
+    found = LevelGeometry.of(lower, equation.on(lower), has_coarsest=True)
+    assert found.coarsest.shape == (0, 8, 8)
