@@ -25,6 +25,7 @@ from groundswell.errors import GroundswellError
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes
 from groundswell.solvers.poisson.benchmarks.speed import streaming_rate
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import (
     METRICS,
     ElementOperator,
@@ -93,7 +94,9 @@ class Work:
         values = (n // self.components for n in (cubes.assembled, cubes.local))
         x, y = (backend.zeros((self.components, n), self.dtype) for n in values)
         backend.assign(x, np.broadcast_to(cubes.load.astype(self.dtype), x.shape))
-        elements = ElementOperator(backend, cubes.space, self.screening, self.dtype, metric=metric)
+        elements = ElementOperator(
+            backend, cubes.space, Coefficients.screened(self.screening), self.dtype, metric=metric
+        )
         for variant in chosen:
             elements.variant = variant
             energies = backend.zeros((elements.blocks(everyone),), "f8")

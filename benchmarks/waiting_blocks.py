@@ -17,6 +17,7 @@ from groundswell.backends import Backend, Blocks, Launch, Source, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.poisson.benchmarks.problems import METRICS, SCREENING, Cubes
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 
 SOURCE = Path(__file__).with_suffix(".h")
@@ -50,7 +51,9 @@ def operator(backend: Backend, cubes: Cubes, metric: str) -> list[Launch]:
     everyone = np.arange(cubes.box.count)
     x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
     backend.assign(x, cubes.load)
-    elements = ElementOperator(backend, cubes.space, SCREENING, "f8", metric=metric)
+    elements = ElementOperator(
+        backend, cubes.space, Coefficients.screened(SCREENING), "f8", metric=metric
+    )
     return elements.launches(everyone, x, y, backend.zeros((elements.blocks(everyone),), "f8"))
 
 

@@ -13,9 +13,12 @@ import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import METRICS, ElementOperator
+from groundswell.solvers.poisson.equation import Equation, Robin
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.kernel_variants import OperatorVariant, choose_variant
+from groundswell.spectral_elements.given_fields import GivenValues
 from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR_CORES
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -73,12 +76,69 @@ def applied(
     variant: OperatorVariant | None,
 ) -> tuple[Any, float]:
     """What some elements make of x, and x times that."""
-    elements = ElementOperator(backend, space, 0.3, x.dtype, metric=metric, variant=variant)
+    elements = ElementOperator(
+        backend, space, Coefficients.screened(0.3), x.dtype, metric=metric, variant=variant
+    )
     y = backend.to_device(np.full(space.dofs.size, np.nan, x.dtype))
     energies = backend.to_device(np.full(elements.blocks(some), np.nan))
     given = (backend.to_device(x), y, energies, backend.to_device(scale))
     in_order(elements.launches(some, *given))()
     return backend.to_host(y), float(backend.to_host(energies).sum())
+
+
+def varying(x: Any, y: Any, z: Any) -> Any:
+    return 1.5 + np.sin(x) * np.cos(y + z)
+
+
+BY_ELEMENT = GivenValues(np.random.default_rng(6).uniform(0.5, 20, 45))
+TENSOR = (2.0, 0.3, varying, 1.5 + 2.0, 0.4, 4.0)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("degree", [1, 2, 3, 5, 7, 8, 11, 15])
+def test_operators_with_coefficients_agree(degree: int, dtype: str, metric: str) -> None:
+    """k and c by function and by element, and heat transfer through two sides."""
+    mesh = mesh_of(metric)
+    space = space_on(mesh, degree)
+    x = np.random.default_rng(1).standard_normal(len(space.sharing.ids)).astype(dtype)
+    robin = {tag: Robin(varying, varying) for tag in (2, 5)}
+    kinds = [(varying, 0.3), (BY_ELEMENT, varying), (varying, BY_ELEMENT)]
+    for k, c in [*kinds, *[(TENSOR, varying)] * (metric == "stored")]:
+        equation, found = Equation(screening=c, conductivity=k, robin=robin), []
+        coefficients = equation.on(space).coefficients
+        for name in ("cpu", "cuda"):
+            backend = open_backend(name)
+            elements = ElementOperator(backend, space, coefficients, dtype, metric=metric)
+            y = backend.to_device(np.full(space.dofs.size, np.nan, dtype))
+            everyone = np.arange(mesh.count)
+            energies = backend.to_device(np.full(elements.blocks(everyone), np.nan))
+            in_order(elements.launches(everyone, backend.to_device(x), y, energies))()
+            found.append((backend.to_host(y), float(backend.to_host(energies).sum())))
+        (wanted, energy), (made, other) = found
+        most = np.abs(wanted).max()
+        assert np.abs(made - wanted).max() <= ROUNDING[dtype] * most
+        assert abs(other - energy) <= ROUNDING[dtype] * np.abs(wanted).sum() * np.abs(x).max()
+
+
+@pytest.mark.parametrize("preconditioner", ["jacobi", "multigrid"])
+@pytest.mark.parametrize("k", ["where(x < 0.6, 1, 1e6)", list(TENSOR)], ids=["jump", "tensor"])
+def test_solutions_with_coefficients_agree(k: Any, preconditioner: str) -> None:
+    box = Box((5, 3, 3))
+    sides = {"west": {"kind": "fixed"}, "top": {"kind": "robin", "h": "1 + x", "ambient": "y"}}
+    one, found = (
+        gs.poisson.solve(
+            *(box, 5, "1", sides),
+            conductivity=k,
+            screening=varying,
+            preconditioner=preconditioner,
+            tolerance=1e-12,
+            backend=backend,
+        )
+        for backend in ("cpu", "cuda")
+    )
+    assert found.converged and abs(found.iterations - one.iterations) <= 2
+    assert np.allclose(found.values, one.values, rtol=0, atol=1e-8 * np.abs(one.values).max())
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 7, 9, 12, 14])
@@ -91,7 +151,7 @@ def test_components_agree(degree: int) -> None:
         kind = ("float64", degree, "stored", 0.3)
         variant = choose_variant(*kind, components=3, on_host=backend.on_host)
         elements = ElementOperator(
-            backend, space, *kind[3:], "f8", metric="stored", variant=variant
+            backend, space, Coefficients.screened(kind[3]), "f8", metric="stored", variant=variant
         )
         y = backend.to_device(np.full((3, space.dofs.size), np.nan))
         energies = backend.zeros((elements.blocks(everyone),), "f8")
@@ -114,7 +174,10 @@ def test_iterations_agree(degree: int, dtype: str, jacobi: bool) -> None:
     for name in ("cpu", "cuda"):
         backend = open_backend(name)
         solver = FusedConjugateGradients(
-            backend, ElementOperator(backend, space, 0.3, dtype), scale, max_iterations=20
+            backend,
+            ElementOperator(backend, space, Coefficients.screened(0.3), dtype),
+            scale,
+            max_iterations=20,
         )
         for _ in range(2):
             backend.assign(solver.b, b.astype(dtype))
@@ -131,7 +194,7 @@ def test_two_runs_are_the_same_bits() -> None:
     mesh, backend = Box((6, 6, 6)), open_backend("cuda")
     space = space_on(mesh, 7)
     b = np.random.default_rng(4).standard_normal(len(space.sharing.ids))
-    elements = ElementOperator(backend, space, 0.1, "float64")
+    elements = ElementOperator(backend, space, Coefficients.screened(0.1), "float64")
     solver = FusedConjugateGradients(backend, elements, max_iterations=30)
     found = []
     for _ in range(2):

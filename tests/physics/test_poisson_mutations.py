@@ -43,6 +43,24 @@ IN_KERNELS = {
         "for (int r = 0; r < NODES - 1; ++r) u[t][s][r] = operands.value_at(dofs[r]);",
         "operator:properties",
     ),
+    "a conductivity 0.1 % too large": (
+        "metric.h",
+        "a * values[K_VALUES > 1 ? node : 0]",
+        "REAL(1.001) * a * values[K_VALUES > 1 ? node : 0]",
+        "coefficients:smooth",
+    ),
+    "the screening of the first node for all": (
+        "metric.h",
+        "values[K_VALUES + (C_VALUES > 1 ? node : 0)]",
+        "values[K_VALUES]",
+        "coefficients:smooth",
+    ),
+    "heat transfer 0.1 % too large": (
+        "apply_sides.h",
+        "added = factors[n] * u;",
+        "added = REAL(1.001) * factors[n] * u;",
+        "coefficients:fin",
+    ),
 }
 # What evaluates boundary data, where it is defined, and the problem that must fail.
 AT_BOUNDARIES = {

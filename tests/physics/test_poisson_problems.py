@@ -16,6 +16,9 @@ from groundswell.simulation.preparation import check
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 from groundswell.solvers.poisson import PoissonCase
+from groundswell.solvers.poisson.coefficients import Transfer
+from groundswell.solvers.poisson.setup import prepare
+from groundswell.solvers.poisson.solver import Poisson
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 from groundswell.verify import load_problem, problem_names
 
@@ -37,7 +40,7 @@ def solved(name: str, folder: Path, **method: Any) -> Result:
     return run(PoissonCase.from_dict(content, EXAMPLES), folder=folder)
 
 
-@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml"])
+@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml", "anchor.toml"])
 def test_examples_can_run_as_they_are(name: str) -> None:
     found = check(EXAMPLES / name)
     assert found["problems"] == [] and found["warnings"] == []
@@ -64,6 +67,27 @@ def test_the_rod(tmp_path: Path) -> None:
     low = z < 0.2
     assert np.abs(u[low] - (1 - x[low] ** 2 - y[low] ** 2)).max() < 0.02
     assert u.max() == u[z == 2].max() and 1.5 < u.max() < 2.5
+
+
+def test_the_anchor(tmp_path: Path) -> None:
+    """Heat that comes in from the room leaves into the air; the bar is cold, the wall is not."""
+    case = PoissonCase.from_dict(tomllib.loads((EXAMPLES / "anchor.toml").read_text()), EXAMPLES)
+    solver = Poisson(prepare(case), open_backend("cpu"))
+    solver.solve()
+    transfer = solver.problem.system.coefficients.transfer
+    assert transfer is not None
+    nodes = solver.problem.nodes[transfer.elements]
+    in_room = np.isclose(nodes[..., 2].min(axis=1), 0) & (transfer.faces // 2 == 2)
+    gains = []
+    for ambient, chosen in ((20.0, in_room), (-10.0, ~in_room)):
+        part = Transfer(*(a[chosen] for a in (transfer.elements, transfer.faces, transfer.values)))
+        sides = part.integrate(solver.problem.system.space.shapes)
+        gains.append(np.sum(sides.values * (ambient - solver.values[sides.elements])))
+    assert gains[0] > 0.5 and gains[0] == pytest.approx(-gains[1], rel=1e-6)
+    x, y, z = np.moveaxis(solver.problem.nodes, -1, 0)
+    bar = solver.values[(z < 1e-9) & (np.hypot(x, y) < 0.019)]
+    wall = solver.values[(z < 1e-9) & (np.hypot(x, y) > 0.1)]
+    assert -6.5 < bar.min() < bar.max() < -5.5 and 18.9 < wall.min() < wall.max() < 19.2
 
 
 def test_the_python_of_the_guide_runs(

@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from coefficients_on_ranks import check_coefficients
 from dense_spectral_elements import at_nodes, equation_of, shuffled
 from halo_program import device_of
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson import fused_cg
 from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.linear_system import LinearSystem
@@ -233,7 +235,7 @@ def residuals(
 ) -> NDArray[np.float64]:
     """Of NekBone's problem, whose right-hand side is a wave over the ids."""
     space = FunctionSpace.on(job, mesh, 4, mine).with_exchange(Choice(**way))
-    elements = ElementOperator(backend, space, 0.3, "f8")
+    elements = ElementOperator(backend, space, Coefficients.screened(0.3), "f8")
     solver = FusedConjugateGradients(backend, elements, max_iterations=30)
     load = np.sin(0.7 * space.sharing.ids)
     load[space.sharing.own :] = np.nan  # that of others comes from these
@@ -334,6 +336,8 @@ def main() -> None:
     check_solution(backend, job, preconditioner="multigrid")
     check_mean(backend, job, mean=1.5)
     check_mean(backend, job, mean=0.0, preconditioner="multigrid")
+    check_coefficients(backend, job, "jacobi")
+    check_coefficients(backend, job, "multigrid")
     check_file(backend, job)
     check_ranks_that_fail(backend, job)  # ranks are out of step from here on
     if job.first:

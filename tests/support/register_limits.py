@@ -92,6 +92,7 @@ LIMITS = {
     "wait_for_rows": (32, 32),
     "receive_rows": (64, 96),
     "multiply_values": (16, 16),
+    "apply_sides": (40, 40),
     "tabulate_metric": (48, 64),
     "advance_rows": (128, 128),  # which two blocks on a processor leave each thread
     "measure_rows": (84, 92),

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
-from scipy.spatial import cKDTree
+from symmetric_poisson import SIDES, exchanged_sources, poisson
 from symmetries import NAMES, Floats, Symmetry, horizontal, of_all_axes
 
 import groundswell as gs
-from groundswell.meshes.gll import gll
 
 Table = dict[str, Any]  # of a case
 Found = dict[str, Floats]  # scalars (z, y, x) or (point, time); vectors (..., 3) end in "vector"
@@ -209,7 +208,6 @@ def exchanged_points() -> tuple[Floats, Floats]:
 
 # --- cavity ---------------------------------------------------------------------------------------
 
-SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))
 LID = np.array([0.1, 0.0, -0.07])  # velocity of the northern wall
 
 
@@ -251,59 +249,6 @@ def numbers(heat: Any) -> Iterator[tuple[str, float]]:
     for name in ("nusselt", "nusselt_mid"):
         if name in heat:
             yield name, heat[name]
-
-
-# --- Poisson --------------------------------------------------------------------------------------
-
-
-def poisson(symmetry: Symmetry) -> Found:
-    """A source and fluxes that vary in a box of different edges and counts."""
-    size, counts = np.array([1.0, 0.7, 1.3]), (3, 2, 4)
-
-    def before(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        """The function of positions in the box before it was turned."""
-
-        def turned(x: Floats, y: Floats, z: Floats) -> Floats:
-            at = np.stack([x, y, z], -1) - np.where(symmetry.mirrored, symmetry.of_lengths(size), 0)
-            return function(*np.moveaxis(at @ symmetry.matrix, -1, 0))
-
-        return turned
-
-    flux = {"kind": "flux", "value": before(lambda x, y, z: np.cos(2 * x + y) - z)}
-    fixed = {"kind": "fixed", "value": before(lambda x, y, z: y * z + np.sin(x))}
-    sides: list[list[Any]] = [[fixed, None], [flux, None], [fixed, flux]]
-    boundaries = {}
-    for names, old, mirrored in zip(SIDES, symmetry.source, symmetry.mirrored, strict=True):
-        for name, side in zip(names, sides[old][:: -1 if mirrored else 1], strict=True):
-            boundaries |= {name: side} if side else {}
-    solution = gs.poisson.solve(
-        gs.poisson.Box(symmetry.of_lengths(counts), high=symmetry.of_lengths(size.tolist())),
-        5,
-        before(lambda x, y, z: np.exp(x) * np.sin(3 * y) + z**2),
-        boundaries,
-        preconditioner="multigrid",
-        tolerance=1e-12,
-    )
-    old = gs.poisson.nodes(gs.poisson.Box(counts, high=tuple(size)), 5).reshape(-1, 3)
-    tree = cKDTree(solution.positions.reshape(-1, 3))
-    distance, nearest = tree.query(symmetry.of_points(old, size))
-    assert distance.max() < 1e-12
-    return {"u": solution.values.ravel()[nearest]}
-
-
-def exchanged_sources() -> tuple[Floats, Floats]:
-    """The mean over one source of the solution for another."""
-    box = gs.poisson.Box((3, 2, 4), high=(1.0, 0.7, 1.3))
-    boundaries = {"west": {"kind": "fixed"}, "top": {"kind": "fixed"}}
-    sources = [lambda x, y, z: np.exp(x) * np.sin(3 * y), lambda x, y, z: np.cos(2 * z) + x * y]
-    nodes = np.moveaxis(gs.poisson.nodes(box, 6), -1, 0)
-    weights = gll(6).cube_weights.ravel()  # elements of one size: its constant factor cancels
-    with gs.poisson.Problem(box, 6, boundaries, tolerance=1e-13) as problem:
-        means = [
-            np.sum(problem.solve(source).values * weights * other(*nodes))
-            for source, other in (sources, sources[::-1])
-        ]
-    return np.array(means[0]), np.array(means[1])
 
 
 # --- all ------------------------------------------------------------------------------------------

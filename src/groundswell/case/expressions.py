@@ -104,6 +104,8 @@ class Expression:
             raise ValueError(f"may contain only {_SYNTAX}") from None
         except (TypeError, ValueError, ArithmeticError, RecursionError):
             raise ValueError("cannot be evaluated; check the arguments of its functions") from None
+        finally:
+            evaluator.names = {}  # it refers to itself, so it would keep the arrays for a while
 
     def _unknown_name(self, name: str) -> str:
         known = (*self.variables, *CONSTANTS, *FUNCTIONS)

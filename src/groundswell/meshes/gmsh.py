@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.arrays import Floats, Integers
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted, did_you_mean
 from groundswell.meshes.gmsh_file import find_ignored, group_names, read_bytes, read_meshio
 from groundswell.meshes.gmsh_sides import (
     find_inner,
@@ -69,6 +69,23 @@ class GmshGroups:
     volume_names: dict[int, str]
     inner: dict[str, Integers] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    def by_volume(self, values: Mapping[str, float]) -> Floats:
+        """A value for each element, (elements,), by the name of its physical volume.
+
+        Raises:
+            InputError: a volume has no value, or an element no volume, or a name is unknown.
+        """
+        names = [*self.volume_names.values()]
+        if unknown := [name for name in values if name not in names]:
+            hint = did_you_mean(unknown[0], names)
+            raise InputError(f"{unknown[0]!r} is not a physical volume of the mesh{hint}")
+        if missing := [name for name in names if name not in values]:
+            raise InputError(f"by_volume lacks the physical volume {missing[0]} of the mesh")
+        if outside := int((self.volumes == 0).sum()):
+            raise InputError(f"{counted(outside, 'element')} in no physical volume")
+        of_volumes = np.array([values[name] for name in names], float)
+        return np.asarray(of_volumes[np.searchsorted([*self.volume_names], self.volumes)])
 
 
 def read_gmsh(path: Path | str) -> tuple[Mesh, dict[str, int]]:

@@ -18,7 +18,11 @@ Function = Callable[[Floats, Floats, Floats], ArrayLike]  # of x, y, z
 
 
 def integrate_over_faces(
-    mesh: Hexahedra, degree: int, elements: ArrayLike, functions: Mapping[int, Function]
+    mesh: Hexahedra,
+    degree: int,
+    elements: ArrayLike,
+    functions: Mapping[int, Function],
+    name: str = "the flux of a side",
 ) -> Floats:
     """Integrals of functions times each node's basis function over tagged faces.
 
@@ -26,6 +30,7 @@ def integrate_over_faces(
 
     Args:
         functions: integrand by position, for each boundary tag.
+        name: what error messages call the functions.
 
     Returns:
         (elements, (degree + 1)^3).
@@ -43,7 +48,7 @@ def integrate_over_faces(
         indices, areas = face_nodes(degree, face), faces[:, face]
         for tag, function in functions.items():
             here = np.flatnonzero(tags[outside, face] == tag)
-            values = evaluate(function, nodes[np.ix_(here, indices)], "the flux of a side")
+            values = evaluate(function, nodes[np.ix_(here, indices)], name)
             integrals[np.ix_(outside[here], indices)] += values * areas[here]
     return integrals
 

@@ -136,12 +136,16 @@ def test_the_example() -> None:
             assert np.allclose(distance[tags[:, face] == tag], 0, atol=1e-11)
 
 
-def test_the_example_is_what_its_script_writes() -> None:
-    spec = importlib.util.spec_from_file_location("make", EXAMPLE.with_name("make_cylinder.py"))
+@pytest.mark.parametrize("name", ["cylinder", "anchor"])
+def test_the_examples_are_what_their_scripts_write(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLE.parent)
+    spec = importlib.util.spec_from_file_location("make", EXAMPLE.with_name(f"make_{name}.py"))
     assert spec and spec.loader
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
-    mesh, written = make.build(), meshio.gmsh.read(EXAMPLE)
+    mesh, written = make.build(), meshio.gmsh.read(EXAMPLE.with_name(f"{name}.msh"))
     assert np.allclose(mesh.points, written.points, atol=1e-11)
     for kind in ("hexahedron27", "quad9"):
         assert np.array_equal(mesh.cells_dict[kind], written.cells_dict[kind])

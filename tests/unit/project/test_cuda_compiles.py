@@ -45,6 +45,7 @@ from groundswell.solvers.poisson.element_operator import (
     METRICS,
     element_constants,
     operator_source,
+    sides_source,
 )
 from groundswell.solvers.poisson.element_operator import KERNELS as OPERATOR_KERNELS
 from groundswell.solvers.poisson.fused_cg import (
@@ -118,6 +119,23 @@ def test_the_poisson_operators_kernel(
     check(operator_source(dtype, degree, 0.1, metric), precision, limits)
 
 
+@pytest.mark.parametrize("metric", ["straight", "affine"])
+@pytest.mark.parametrize("degree", [4, 7, 15])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_poisson_operators_kernel_with_coefficients(
+    check: Check, dtype: str, precision: str, degree: int, metric: str
+) -> None:
+    """That vary within elements; they may take a few registers more."""
+    single, double = POISSON_LIMITS[degree]
+    limits = {**LIMITS, "apply_elements": (single + 8, min(double + 8, 255))}
+    nodes = (degree + 1) ** 3
+    source = operator_source(dtype, degree, 0.1, metric)
+    for c in (0, nodes):
+        values = {"K_VALUES": nodes, "C_VALUES": c}
+        varying = replace(source, constants={**source.constants, **values})
+        check(varying, precision, limits)
+
+
 @pytest.mark.parametrize(("degree", "most"), [(2, 128), (3, 128), (4, 168), (7, 255), (14, 255)])
 def test_the_poisson_operators_kernel_for_components(check: Check, degree: int, most: int) -> None:
     source = operator_source("float64", degree, 0.0, "stored", components=3)
@@ -132,6 +150,8 @@ def test_the_rest_of_poissons_kernels(check: Check, dtype: str, precision: str) 
         "GEOMETRY": METRICS["straight"],
     }
     check(Source(OPERATOR_KERNELS / "tabulate_metric.h", constants), precision)
+    for scaled in (False, True):
+        check(sides_source(dtype, SCALED=scaled), precision)
     check(multiply_source(dtype), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")
 

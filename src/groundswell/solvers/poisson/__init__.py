@@ -1,4 +1,4 @@
-"""Screened Poisson's equation by spectral elements: -div grad u + lambda u = f on hexahedra.
+"""-div(k grad u) + c u = f by spectral elements on hexahedra: screened Poisson's equation.
 
 From Python, `solve` takes a mesh and functions and returns arrays; a `Problem` solves repeatedly
 (see `api`).
@@ -22,6 +22,7 @@ _EXPORTS = {
     "kershaw": "groundswell.meshes.box",
     "Mesh": "groundswell.meshes.mesh",
     "read_gmsh": "groundswell.meshes.gmsh",
+    "read_gmsh_groups": "groundswell.meshes.gmsh",
 }
 
 info = SolverInfo(

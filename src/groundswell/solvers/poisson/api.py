@@ -109,7 +109,7 @@ def solve(
     boundaries: Mapping[str, ConditionTable] | None = None,
     **options: Unpack[ProblemOptions],
 ) -> Solution:
-    """Solve -div grad u + screening u = source, once.
+    """Solve -div(conductivity grad u) + screening u = source, once.
 
     >>> import numpy as np
     >>> import groundswell as gs
@@ -134,7 +134,7 @@ def solve(
 
 
 class Problem:
-    """-div grad u + screening u = source, set up once and solved for any number of sources.
+    """-div(conductivity grad u) + screening u = source, solved for any number of sources.
 
     >>> import groundswell as gs
     >>> step = 1e-3  # of time, to integrate du/dt = div grad u
@@ -153,8 +153,9 @@ class Problem:
         mesh: a `Box`, or a `Mesh` such as `read_gmsh` returns.
         degree: of the polynomials on each element, 1 to 15.
         boundaries: boundary conditions by the name of a side, as in a case file: `kind` is "fixed"
-            or "flux", `value` is u, or du/dn with n pointing outwards: a function of arrays x, y
-            and z, a number or an expression. Other sides have no flux.
+            or "flux", `value` is u, or k du/dn with n pointing outwards; or `kind` is "robin",
+            with `h` and `ambient`: k du/dn + h (u - ambient) = 0. Each value is a function of
+            arrays x, y and z, a number or an expression. Other sides have no flux.
         options: see `ProblemOptions`.
 
     Attributes:
@@ -183,7 +184,7 @@ class Problem:
         arguments.require_boundaries(self._boundaries, self._tags)
         if chosen.sides is not None:
             arguments.require_faces(chosen.sides, mesh)
-        self._equation = chosen.equation
+        self._equation = chosen.equation(mesh, chosen.method(degree).degree)
         self._equation = self._with_values({})
         job = get_communicator()
         partition = ElementPartition.of(mesh, job.size, method=chosen.partition)
@@ -202,8 +203,9 @@ class Problem:
 
         Args:
             source: f: a function of arrays x, y and z, a number, an expression as in a case file,
-                or values at `nodes(mesh, degree)`, (elements, (N + 1)^3).
-            values: values of boundary conditions that differ from the original ones, by side.
+                values at `nodes(mesh, degree)`, (elements, (N + 1)^3), or of elements, (elements,).
+            values: values of boundary conditions that differ from the original ones, by side; of a
+                "robin" side its ambient value.
             start: initial guess: an earlier solution, or a function. The tolerance remains relative
                 to u = 0, so a good guess saves iterations.
 
@@ -212,7 +214,7 @@ class Problem:
             RunFailed: values are not finite.
         """
         space = self._problem.system.space
-        f = arguments.source_function(source, space)
+        f = arguments.given_field(source, "source", space.mesh.count, space.degree)
         self._problem.evaluate(replace(self._with_values(values or {}), source=f))
         u, history = self._problem.solve(self._tolerance, _initial_guess(start))
         return Solution(
@@ -224,9 +226,10 @@ class Problem:
         """The equation with other values of boundary conditions."""
         tables = arguments.replace_values(self._boundaries, values)
         fixed, fluxes = (
-            arguments.functions_by_tag(kind, tables, self._tags) for kind in arguments.KINDS
+            arguments.functions_by_tag(kind, tables, self._tags) for kind in ("fixed", "flux")
         )
-        return replace(self._equation, fixed=fixed, fluxes=fluxes)
+        robin = arguments.robin_by_tag(tables, self._tags)
+        return replace(self._equation, fixed=fixed, fluxes=fluxes, robin=robin)
 
     def close(self) -> None:
         """Release memory that is shared with other ranks."""

@@ -15,6 +15,7 @@ from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
 from groundswell.spectral_elements.geometry import mass_of_few, require_positive, shares
+from groundswell.spectral_elements.given_fields import sample
 from groundswell.spectral_elements.space import FunctionSpace
 
 EXACT = "equation.exact"
@@ -28,7 +29,7 @@ class Terms:
     Args:
         source: f.
         prescribed: u on fixed sides, 0 elsewhere.
-        loads: integrals of fluxes over sides.
+        loads: integrals over sides of what flows in where u is 0.
     """
 
     source: Floats
@@ -82,12 +83,24 @@ class BoundaryValueProblem:
         return terms
 
     def _evaluate(self, equation: Equation) -> Terms:
-        space = self._space
-        return Terms(
-            evaluate(equation.source, self.nodes, "the source"),
-            self._evaluate_fixed(equation),
-            integrate_over_faces(space.mesh, space.degree, space.elements, equation.fluxes),
-        )
+        source = equation.source
+        if callable(source):
+            values = evaluate(source, self.nodes, "the source")
+        else:
+            everyone = np.arange(len(self.nodes))
+            values = sample(source, self._space, everyone, "the source")
+            values = np.broadcast_to(values, self.nodes.shape[:-1])
+        return Terms(values, self._evaluate_fixed(equation), self._evaluate_loads(equation))
+
+    def _evaluate_loads(self, equation: Equation) -> Floats:
+        """Integrals over sides of the flux, or of h times the ambient value."""
+        on = (self._space.mesh, self._space.degree, self._space.elements)
+        loads = integrate_over_faces(*on, equation.fluxes, "the flux of a side")
+        if not equation.robin:
+            return loads
+        inflows = {tag: side.inflow for tag, side in equation.robin.items()}
+        name = "h times the ambient value of a side"
+        return loads + integrate_over_faces(*on, inflows, name)
 
     def _evaluate_fixed(self, equation: Equation) -> Floats:
         """u on fixed sides, 0 elsewhere; where sides meet, the last one counts."""

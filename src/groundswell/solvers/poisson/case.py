@@ -21,10 +21,14 @@ from groundswell.case.common import (
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Violation
 from groundswell.case.recording import AxisName, Recordable
-from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Unit
+from groundswell.case.units import Count, Flag, Length, Number, Positive
 from groundswell.errors import did_you_mean, listed
+from groundswell.solvers.poisson.coefficient_types import (
+    ConductivityValue,
+    ScreeningValue,
+    TransferValue,
+)
 
-Screening = Annotated[float, Unit("1/m^2", "a screening", "4 1/m^2"), NonNegative]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
 AXES: tuple[AxisName, AxisName, AxisName] = ("x", "y", "z")
@@ -113,23 +117,44 @@ MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
 
 
 class EquationSection(Section):
-    """`[equation]`: -div grad u + screening u = source; `exact` is the exact u, if known.
+    """`[equation]`: -div(conductivity grad u) + screening u = source.
 
-    `mean` is the mean of u over the domain, where neither screening nor a fixed side determines u.
-    Functions of position are numbers, or text such as "sin(pi * x)".
+    `exact` is the exact u, if known. `mean` is the mean of u over the domain, where neither the
+    screening nor a side determines u. Functions of position are numbers, or text such as
+    "sin(pi * x)". The conductivity may be a list of six, a symmetric tensor.
     """
 
-    screening: Screening = 0.0
+    conductivity: ConductivityValue = 1.0
+    screening: ScreeningValue = 0.0
     source: Formula = 0.0
     exact: Formula | None = None
     mean: Number | None = None
 
 
+class MaterialSection(Section):
+    """`[material.NAME]`: what differs from `[equation]` in a physical volume of the mesh."""
+
+    conductivity: ConductivityValue | None = None
+    screening: ScreeningValue | None = None
+    source: Formula | None = None
+
+
 class BoundarySection(Section):
-    """`kind = "fixed"` prescribes u, `kind = "flux"` du/dn; n points out of the domain."""
+    """`kind = "fixed"` prescribes u, `kind = "flux"` the flux k du/dn; n points outwards."""
 
     kind: Literal["fixed", "flux"]
     value: Formula = 0.0
+
+
+class RobinSection(Section):
+    """`kind = "robin"`: k du/dn + h (u - ambient) = 0, such as heat that passes to the air."""
+
+    kind: Literal["robin"]
+    h: TransferValue
+    ambient: Formula = 0.0
+
+
+SideSection = Annotated[BoundarySection | RobinSection, TaggedUnion()]
 
 
 class MethodSection(Section):
@@ -182,7 +207,7 @@ class PoissonRun(RunSection):
 
 
 class PoissonCase(Case):
-    """-div grad u + lambda u = f: `[mesh]`, `[equation]`, `[boundaries]`, `[method]`.
+    """-div(k grad u) + c u = f: `[mesh]`, `[equation]`, `[boundaries]`, `[method]`.
 
     Sides without a boundary condition have no flux. Raises `CaseError`.
     """
@@ -193,7 +218,8 @@ class PoissonCase(Case):
     run: PoissonRun = PoissonRun()
     mesh: MeshSection
     equation: EquationSection = EquationSection()
-    boundaries: dict[str, BoundarySection] = Field(default_factory=dict)
+    material: dict[str, MaterialSection] = Field(default_factory=dict)
+    boundaries: dict[str, SideSection] = Field(default_factory=dict)
     method: MethodSection = MethodSection()
 
     @property
@@ -205,8 +231,9 @@ class PoissonCase(Case):
         """Sides that a box does not have, and equations that do not determine u."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
-        fixed = any(side.kind == "fixed" for side in self.boundaries.values())
-        determined = fixed or self.equation.screening > 0
+        if self.material and not isinstance(self.mesh, GmshMesh):
+            yield ("material",), "is for the physical volumes of a Gmsh mesh; leave it out"
+        determined = self._may_determine
         if not determined and self.equation.mean is None:
             allowed = (
                 "must be above 0 where no side is fixed, because u is determined only up to a "
@@ -218,6 +245,14 @@ class PoissonCase(Case):
             yield ("equation", "mean"), allowed
         if self.run.processes and not isinstance(self.mesh, BoxMesh):
             yield ("run", "processes"), "are only for boxes; leave them out"
+
+    @property
+    def _may_determine(self) -> bool:
+        """Whether a side or a screening may determine u; functions of position may be 0."""
+        screenings = [self.equation.screening, *(m.screening for m in self.material.values())]
+        sides = self.boundaries.values()
+        holds = (s.kind == "fixed" or (isinstance(s, RobinSection) and s.h != 0) for s in sides)
+        return any(holds) or any(c for c in screenings)
 
 
 def unknown_sides(

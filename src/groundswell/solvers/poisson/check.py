@@ -77,10 +77,7 @@ def _too_many_lines(setup: Setup) -> Iterator[str]:
 
 def _equation(setup: Setup) -> Iterator[Quantity]:
     equation = setup.case.equation
-    screening = equation.screening
-    label = "screening" if screening else ""
-    text = f"{screening:g} per m^2"
-    yield Quantity("screening", screening, label, "1/m^2", text, EQUATION)
+    yield from _coefficients(setup)
     if equation.mean is not None:
         yield Quantity("mean", equation.mean, "mean of u", group=EQUATION)
     kinds = setup.boundary_kinds
@@ -92,6 +89,26 @@ def _equation(setup: Setup) -> Iterator[Quantity]:
     )
     label = "boundary conditions" if kinds else ""
     yield Quantity("boundaries", kinds, label, text=text, group=EQUATION)
+
+
+def _coefficients(setup: Setup) -> Iterator[Quantity]:
+    """k and c, of each material if there are several."""
+    units = {"conductivity": ("", "", 1.0), "screening": ("1/m^2", " per m^2", 0.0)}
+    for name, (unit, after, default) in units.items():
+        usual = getattr(setup.case.equation, name)
+        given = {key: getattr(each, name) for key, each in setup.case.material.items()}
+        found = {key: usual if value is None else value for key, value in given.items()}
+        texts = [f"{_as_text(value)}{after} in {_as_name(key)}" for key, value in found.items()]
+        text = "; ".join(texts) or _as_text(usual) + after
+        is_default = all(value == default for value in (*found.values(), usual))
+        label = "" if is_default else name
+        yield Quantity(name, found or usual, label, unit, text, EQUATION)
+
+
+def _as_text(value: str | float | tuple[str | float, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_as_text, value))})"
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _as_name(side: str) -> str:

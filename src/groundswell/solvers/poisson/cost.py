@@ -8,7 +8,7 @@ from groundswell.linear.coarse import cycle_bytes, factor_bytes
 from groundswell.meshes.box import Box
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.poisson.memory import DOUBLE, SINGLE, MemoryEstimate
-from groundswell.solvers.poisson.roofline import MemoryTraffic, stored_factors
+from groundswell.solvers.poisson.roofline import MemoryTraffic
 from groundswell.solvers.poisson.setup import Setup
 
 
@@ -61,17 +61,18 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
         coarsest=coarsest,
         coarsest_factors=factored,
         flat=setup.has_flat_elements,
+        coefficients=setup.varying_coefficients,
     )
     on_host = estimate.host if on_cpu else 0
     return estimate.device(np.dtype(setup.dtype).itemsize) + cycled + on_host
 
 
 def _device_factors(setup: Setup) -> int:
-    """Factors stored for each node on the device; straight edges need none on a GPU."""
-    is_affine = isinstance(setup.mesh, Box) and setup.mesh.deform is None
-    if is_affine or (setup.mesh.order == 1 and setup.case.run.backend == "cuda"):
-        return 0
-    return stored_factors("stored", setup.case.equation.screening)
+    """Values stored for each node on the device; straight edges need no factors on a GPU."""
+    if isinstance(setup.mesh, Box) and setup.mesh.deform is None:
+        return setup.factors_of("affine")
+    is_straight = setup.mesh.order == 1 and setup.case.run.backend == "cuda"
+    return setup.factors_of("straight" if is_straight else "stored")
 
 
 def _files(setup: Setup) -> int:

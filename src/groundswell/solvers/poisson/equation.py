@@ -1,17 +1,22 @@
-"""The screened Poisson equation: its data by position, and whether they determine u."""
+"""The equation -div(k grad u) + c u = f: its data by position, and their values on a space."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from groundswell.errors import InputError, counted
-from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import Floats, Hexahedra
-from groundswell.meshes.partition import label_bodies
-from groundswell.spectral_elements.boundary import Function
+from groundswell.arrays import Floats, Integers, Mask
+from groundswell.meshes.hexahedra import face_nodes
+from groundswell.solvers.poisson.coefficients import ONE, Coefficients, Transfer, stack_tensor
+from groundswell.spectral_elements.boundary import Function, evaluate
+from groundswell.spectral_elements.given_fields import GivenField, is_number, require, sample
+from groundswell.spectral_elements.space import FunctionSpace
+
+Conductivity = GivenField | tuple[GivenField, ...]  # six: xx, xy, xz, yy, yz and zz of a tensor
+NAMES = ("xx", "xy", "xz", "yy", "yz", "zz")
 
 
 def zero(x: Floats, y: Floats, z: Floats) -> float:
@@ -19,55 +24,130 @@ def zero(x: Floats, y: Floats, z: Floats) -> float:
     return 0.0
 
 
+class Robin(NamedTuple):
+    """A side where k du/dn + h (u - ambient) = 0, with h and the ambient value by position."""
+
+    h: Function
+    ambient: Function
+
+    def inflow(self, x: Floats, y: Floats, z: Floats) -> Floats:
+        """k du/dn where u is 0."""
+        return np.asarray(self.h(x, y, z)) * np.asarray(self.ambient(x, y, z))
+
+
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """-div grad u + screening u = source, with boundary conditions.
+    """-div(conductivity grad u) + screening u = source, with boundary conditions.
 
     Args:
         source: f, by position.
-        screening: lambda, 1/m^2.
+        screening: c, 0 or more.
         fixed: u on fixed sides, by tag.
-        fluxes: du/dn on other sides, by tag; n points outwards. Sides without one have no flux.
+        fluxes: k du/dn on other sides, by tag; n points outwards. Sides without one have no flux.
         mean: of u over the domain, where u is determined up to a constant.
+        conductivity: k, above 0, or the six entries of a positive definite tensor.
+        robin: sides that exchange heat with their surroundings, by tag.
     """
 
-    source: Function = zero
-    screening: float = 0.0
+    source: GivenField = zero
+    screening: GivenField = 0.0
     fixed: Mapping[int, Function] = field(default_factory=dict)
     fluxes: Mapping[int, Function] = field(default_factory=dict)
     mean: float | None = None
+    conductivity: Conductivity = 1.0
+    robin: Mapping[int, Robin] = field(default_factory=dict)
+
+    def on(self, space: FunctionSpace) -> DiscreteEquation:
+        """Evaluate the coefficients on a space; all ranks must call it.
+
+        Raises:
+            InputError: k is not positive, or c or h negative, or one of them not finite.
+        """
+        evaluated: Coefficients = space.comm.collective_try(lambda: self._evaluate(space))
+        return DiscreteEquation(evaluated, space.degree, tuple(self.fixed), self.mean)
+
+    def _evaluate(self, space: FunctionSpace) -> Coefficients:
+        some = np.arange(len(space.elements))
+        c = sample(self.screening, space, some, "the screening")
+        require(c >= 0, c, (space, some), "the screening is {}", "0 or more")
+        transfer = sample_transfer(self.robin, space)
+        return Coefficients(sample_conductivity(self.conductivity, space), c, transfer)
 
 
-def require_solvable(mesh: Hexahedra, equation: Equation) -> None:
-    """Refuse an equation without a unique solution on this mesh; raises InputError."""
-    screening, fixed, mean = equation.screening, equation.fixed, equation.mean
-    if mean is None:
-        if not screening:
-            _require_fixed(mesh, fixed)
-        return
-    if screening or fixed:
-        raise InputError(
-            f"mean = {mean:g}, but the screening or a fixed side determines u already; remove it"
-        )
-    if not isinstance(mesh, Box) and (count := len(np.unique(label_bodies(mesh)))) > 1:
-        raise InputError(
-            f"mean = {mean:g} of a mesh of {count} separate bodies, each of which needs its own; "
-            "solve for one body at a time"
-        )
+@dataclass(frozen=True, eq=False)
+class DiscreteEquation:
+    """An equation's coefficients on a space, and where u is fixed.
+
+    Args:
+        coefficients: on this rank's elements, at nodes of this degree.
+        fixed: tags of fixed sides.
+        mean: see `Equation`.
+    """
+
+    coefficients: Coefficients
+    degree: int
+    fixed: Collection[int]
+    mean: float | None = None
+
+    def on(self, space: FunctionSpace) -> DiscreteEquation:
+        """The same equation on a space of this or a lower degree on the same elements."""
+        if space.degree == self.degree:
+            return self
+        lower = self.coefficients.at_degree(space.degree)
+        return replace(self, coefficients=lower, degree=space.degree)
 
 
-def _require_fixed(mesh: Hexahedra, fixed: Collection[int]) -> None:
-    """Refuse a mesh with a body on which u is fixed nowhere."""
-    is_box = isinstance(mesh, Box)
-    examined = np.array([0, mesh.count - 1]) if is_box else np.arange(mesh.count)  # on all sides
-    is_fixed = np.isin(mesh.tags(examined), tuple(fixed)).any(axis=1)
-    body = np.zeros(len(examined), int) if is_box else label_bodies(mesh)
-    loose = ~np.isin(body, body[is_fixed])
-    if not loose.any():
-        return
-    several = f" in {counted(loose.sum(), 'element')}, the first is {loose.argmax()}"
-    where = "" if loose.all() else several
-    raise InputError(
-        "without a screening and without a side where u is prescribed, u is determined only up to "
-        f"a constant{where}; give a screening above 0, a side, or the mean of u"
-    )
+def sample_conductivity(given: Conductivity, space: FunctionSpace) -> Floats:
+    """k on this rank's elements, as `Coefficients` has it.
+
+    Raises:
+        InputError: k is not positive or not finite.
+    """
+    some = np.arange(len(space.elements))
+    if not isinstance(given, tuple):
+        if is_number(given) and given == 1:
+            return ONE
+        k = sample(given, space, some, "the conductivity")
+        require(k > 0, k, (space, some), "the conductivity is {}", "values above 0")
+        return k[:, None]
+    named = zip(given, NAMES, strict=True)
+    entries = [sample(each, space, some, f"the conductivity {name}") for each, name in named]
+    k = stack_tensor(entries)
+    text = "the conductivity is not positive definite, with {} as its entry xx"
+    require(_is_positive(k), k[:, 0], (space, some), text, "another tensor")
+    return k
+
+
+def _is_positive(k: Floats) -> Mask:
+    """Whether tensors are positive definite, (elements, nodes), by Sylvester's criterion."""
+    xx, xy, xz, yy, yz, zz = np.moveaxis(k, 1, 0)
+    minor = xx * yy - xy**2
+    determinant = zz * minor - xx * yz**2 - yy * xz**2 + 2 * xy * xz * yz
+    return np.asarray((xx > 0) & (minor > 0) & (determinant > 0))
+
+
+def sample_transfer(robin: Mapping[int, Robin], space: FunctionSpace) -> Transfer | None:
+    """h on this rank's faces of sides with heat transfer; None if there are no such sides.
+
+    Raises:
+        InputError: h is negative or not finite.
+    """
+    if not robin:
+        return None
+    tags, nodes = space.mesh.tags(space.elements), space.nodes
+    found = [
+        _sample_face(sides.h, nodes, np.flatnonzero(tags[:, face] == tag), face, space)
+        for tag, sides in robin.items()
+        for face in range(tags.shape[1])
+    ]
+    elements, faces, values = zip(*found, strict=True)
+    return Transfer(np.concatenate(elements), np.concatenate(faces), np.concatenate(values))
+
+
+def _sample_face(
+    h: Function, nodes: Floats, elements: Integers, face: int, space: FunctionSpace
+) -> tuple[Integers, Integers, Floats]:
+    at = nodes[np.ix_(elements, face_nodes(space.degree, face))]
+    values = evaluate(h, at, "h of a side")
+    require(values >= 0, values, (space, elements), "h of a side is {}", "0 or more")
+    return elements, np.full(len(elements), face), values

@@ -12,6 +12,7 @@ COARSEST, LINES = f"{MULTIGRID}, coarsest level", f"{MULTIGRID}, flat elements"
 
 KERNEL_GROUPS = {
     "apply_elements": OPERATOR,
+    "apply_sides": OPERATOR,
     "multiply_values": OPERATOR,
     "assemble": GATHER,
     "assemble_tiles": GATHER,

@@ -12,7 +12,12 @@ from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
-from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
+from groundswell.solvers.poisson.equation import DiscreteEquation, Equation
+from groundswell.solvers.poisson.geometric_factors import (
+    PAIRS,
+    GeometricFactors,
+    integrate_sides,
+)
 from groundswell.solvers.poisson.schwarz import compute_stretches
 from groundswell.spectral_elements.geometry import require_positive, tabulate
 from groundswell.spectral_elements.space import FunctionSpace
@@ -35,26 +40,32 @@ class LevelGeometry:
 
     @classmethod
     def of(
-        cls, space: FunctionSpace, screening: float, *, has_coarsest: bool = False
+        cls,
+        space: FunctionSpace,
+        equation: Equation | DiscreteEquation,
+        *,
+        has_coarsest: bool = False,
     ) -> LevelGeometry:
         """The data of the level with this space; all ranks must call it.
 
         Args:
-            screening: the coefficient lambda, 1/m^2.
+            equation: its coefficients.
             has_coarsest: whether to compute the Galerkin matrices for degree 1, too.
 
         Raises:
             InputError: elements are inverted as polynomials of this degree.
         """
+        shapes, coefficients = space.shapes, equation.on(space).coefficients
+        sides = integrate_sides(shapes, coefficients)
 
         def compute(some: Integers) -> tuple[Floats, ...]:
-            geometry = GeometricFactors.of_few(space.shapes, space.degree, some)
+            geometry = GeometricFactors.of_few(shapes, space.degree, some, coefficients, sides)
             with np.errstate(all="ignore"):  # inverted elements are refused below
-                stretches = compute_stretches(geometry, screening)
+                stretches = compute_stretches(geometry)
                 coarsest = np.empty((len(some), 0))
                 if has_coarsest:
-                    coarsest = galerkin_matrices(geometry, screening)
-            diagonals, least_masses = geometry.diagonal(screening), geometry.mass.min(axis=1)
+                    coarsest = galerkin_matrices(geometry)
+            diagonals, least_masses = geometry.diagonal(), geometry.mass.min(axis=1)
             return diagonals, stretches, coarsest, least_masses
 
         found: LevelGeometry = space.comm.collective_try(lambda: cls._tabulate(space, compute))
@@ -76,12 +87,12 @@ class LevelGeometry:
         return cls(*data)
 
 
-def galerkin_matrices(geometry: GeometricFactors, screening: float) -> Floats:
+def galerkin_matrices(geometry: GeometricFactors) -> Floats:
     """P' A P of each element, with P the prolongation from degree 1, (elements, 8, 8)."""
     *of_factors, of_mass = _galerkin_tables(geometry.degree)
     factors = np.moveaxis(geometry.factors, 1, 0)
     parts = [factor @ table for factor, table in zip(factors, of_factors, strict=True)]
-    matrices = sum(parts) + screening * (geometry.mass @ of_mass)
+    matrices = sum(parts) + geometry.reaction @ of_mass
     return np.asarray(matrices.reshape(-1, 8, 8))
 
 

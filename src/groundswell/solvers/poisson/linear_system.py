@@ -1,4 +1,4 @@
-"""The discrete screened Poisson equation, set up once and solved for any right-hand side."""
+"""The discrete equation, set up once and solved for any right-hand side."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, Record
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.case import MethodSection
-from groundswell.solvers.poisson.equation import Equation, require_solvable
+from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.nullspace import MeanConstraint
 from groundswell.solvers.poisson.operator import Operator
+from groundswell.solvers.poisson.solvability import require_solvable
 from groundswell.spectral_elements.geometry import compute_mass
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -30,13 +31,15 @@ class LinearSystem(Composite):
 
     Args:
         space: of the solution.
-        equation: its screening, the tags of fixed sides, and the mean; functions are not used.
+        equation: its coefficients, the tags of fixed sides, and the mean; other functions are not
+            used.
         method: preconditioner and number of iterations.
         dtype: of vectors, "float64" or "float32".
         cycle: options of multigrid.
 
     Attributes:
         space: of the solution.
+        coefficients: k, c and h on this rank's elements.
         operator: A, from one array of the iteration to another.
         imbalance: if only the mean is given, the imbalance of the last source and fluxes, relative
             to their absolute values; a constant source compensated for it.
@@ -57,8 +60,10 @@ class LinearSystem(Composite):
         *,
         cycle: Cycle | None = None,
     ) -> None:
-        require_solvable(space.mesh, equation)
-        self._backend, self.space, self._equation, self._dtype = backend, space, equation, dtype
+        self._equation = equation.on(space)
+        self.coefficients = self._equation.coefficients
+        require_solvable(space, self._equation)
+        self._backend, self.space, self._dtype = backend, space, dtype
         if method.preconditioner == "multigrid":
             self._iteration = self._make_multigrid_cg(cycle, method.iterations)
         else:

@@ -27,8 +27,13 @@ from groundswell.linear.sparse import SparseProduct
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
-from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
+from groundswell.solvers.poisson.coefficients import Coefficients
+from groundswell.solvers.poisson.equation import DiscreteEquation
+from groundswell.solvers.poisson.geometric_factors import (
+    PAIRS,
+    GeometricFactors,
+    integrate_sides,
+)
 from groundswell.solvers.poisson.operator import Operator
 from groundswell.spectral_elements.geometry import chunks
 from groundswell.spectral_elements.space import FunctionSpace
@@ -100,7 +105,7 @@ class LineCorrection(Composite):
 def correct_lines(
     space: FunctionSpace,
     shortest: Integers,
-    equation: Equation,
+    equation: DiscreteEquation,
     operator: Operator,
     smoother: Chebyshev,
 ) -> list[LineCorrection]:
@@ -109,7 +114,7 @@ def correct_lines(
     Args:
         shortest: see `shortest_axes`.
     """
-    comm, screening = space.comm, equation.screening
+    comm, coefficients = space.comm, equation.on(space).coefficients
     lines = find_lines(space, shortest)
     others = np.broadcast_to((shortest < 0)[:, None], space.dofs.shape).astype(float)
     is_blocked = ((operator.assemble(others) > 0) | (operator.mask == 0)) & (lines.of_nodes >= 0)
@@ -117,11 +122,12 @@ def correct_lines(
         np.unique(np.concatenate(comm.allgather(np.unique(found))))
         for found in (lines.of_elements, lines.of_nodes[is_blocked])
     )
-    if not len(blocked) and not screening:
+    determined = comm.allgather(len(coefficients.determined(len(space.elements))))
+    if not len(blocked) and not any(determined):
         blocked = every[:1]  # any constant may be added
     if len(blocked) == len(every) or len(every) > MAX_LINES:
         return []
-    stacks = sum_stacks(space, lines, screening)
+    stacks = sum_stacks(space, lines, coefficients)
     r, x = smoother.r, smoother.x
     return [LineCorrection(smoother.vectors, lines.of_nodes, stacks, blocked, r, x)]
 
@@ -169,18 +175,21 @@ def find_lines(space: FunctionSpace, shortest: Integers) -> Lines:
     return Lines(np.where(on_line, labels, -1), labels[each[..., 0]], flat, axis)
 
 
-def sum_stacks(space: FunctionSpace, lines: Lines, screening: float) -> tuple[Integers, Floats]:
+def sum_stacks(
+    space: FunctionSpace, lines: Lines, coefficients: Coefficients
+) -> tuple[Integers, Floats]:
     """Lines of each stack of flat elements, (stacks, m), and its matrix for their values."""
     n, rows, matrices = space.degree + 1, [], []
+    shapes, sides = space.shapes, integrate_sides(space.shapes, coefficients)
     for a in range(AXES):
         chosen = np.flatnonzero(lines.axis == a)
         stacks, which = np.unique(lines.of_elements[chosen], axis=0, return_inverse=True)
         sums = np.zeros((len(stacks), len(PAIRS) + 1, n * n))
         for part in chunks(len(chosen), n**AXES):
             elements = lines.flat[chosen[part]]
-            geometry = GeometricFactors.of_few(space.shapes, space.degree, elements)
-            mass = screening * geometry.mass[:, None]
-            values = np.concatenate([geometry.factors, mass], axis=1)
+            of = (shapes, space.degree, elements, coefficients, sides)
+            geometry = GeometricFactors.of_few(*of)
+            values = np.concatenate([geometry.factors, geometry.reaction[:, None]], axis=1)
             cubes = values.reshape(len(elements), len(PAIRS) + 1, n, n, n)
             along = cubes.sum(axis=1 + AXES - a).reshape(-1, len(PAIRS) + 1, n * n)
             np.add.at(sums, which.ravel()[part], along)
@@ -190,7 +199,7 @@ def sum_stacks(space: FunctionSpace, lines: Lines, screening: float) -> tuple[In
 
 
 def _matrices(sums: Floats, axis: int, degree: int) -> Floats:
-    """Matrices across an axis from factors and screening that are summed along it, (n, m, m)."""
+    """Matrices across an axis from factors and reaction that are summed along it, (n, m, m)."""
     n, d = degree + 1, gll(degree).derivative
     first, second = np.kron(np.eye(n), d), np.kron(d, np.eye(n))  # derivatives along the others
     p, q = (other for other in range(AXES) if other != axis)

@@ -24,6 +24,7 @@ LEVEL_LAUNCHES = 4  # with a list of elements
 HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 5, 100
 HOST_FACTOR = 4  # host bytes per node for each factor that is stored while multigrid is set up
 HOST_ENTITIES = 620  # host bytes per element for the numbers of its vertices, edges and faces
+HOST_COEFFICIENT = 14  # host bytes per node for each coefficient that varies within elements
 HOST_SHARE = 85  # host bytes per node that a thread processes
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
@@ -42,6 +43,7 @@ class MemoryEstimate:
         coarsest: elements of the coarsest matrix that this rank assembles; 0 except on rank 0.
         coarsest_factors: bytes of that matrix's factors.
         flat: whether some are flat, so that multigrid works in double precision.
+        coefficients: numbers of k and c at each node, if they vary within elements.
     """
 
     elements: int
@@ -52,6 +54,7 @@ class MemoryEstimate:
     coarsest: int
     coarsest_factors: int
     flat: bool = False
+    coefficients: int = 0
 
     def device(self, size: int) -> int:
         """Bytes on the device for values of `size` bytes."""
@@ -75,10 +78,12 @@ class MemoryEstimate:
         """Peak bytes on the host, of the set-up or of the evaluation of u."""
         always = self.elements * HOST_ENTITIES + self._of_threads
         if not self.multigrid:
-            return self.nodes[0] * HOST_NODE + always
+            of_node = HOST_NODE + HOST_COEFFICIENT * self.coefficients
+            return self.nodes[0] * of_node + always
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
         of_node = HOST_NODE + HOST_LEVELS + HOST_FACTOR * self.factors
+        of_node += HOST_COEFFICIENT * self.coefficients
         later = self.nodes[0] * of_node + self.coarsest * COARSEST_KEPT
         return max(early, later) + self.coarsest_factors + always
 

@@ -29,7 +29,7 @@ from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseCycle, CoarseSolver, make_coarse_solver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
-from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.equation import DiscreteEquation, Equation
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
 from groundswell.solvers.poisson.kernel_groups import COARSEST, LINES, level_section
 from groundswell.solvers.poisson.level_geometry import LevelGeometry
@@ -71,7 +71,7 @@ class Multigrid(Composite):
 
     Args:
         space: of the highest degree.
-        equation: its screening, and the tags of fixed sides.
+        equation: its coefficients, and the tags of fixed sides.
         x: assembled values, of which this rank's own are read; 0 where they are prescribed.
         y: assembled values, of which this rank's own are computed.
         cycle: options.
@@ -91,17 +91,17 @@ class Multigrid(Composite):
         self,
         backend: Backend,
         space: FunctionSpace,
-        equation: Equation,
+        equation: Equation | DiscreteEquation,
         x: DeviceArray,
         y: DeviceArray,
         *,
         cycle: Cycle | None = None,
     ) -> None:
-        cycle = cycle or Cycle()
+        cycle, equation = cycle or Cycle(), equation.on(space)
         degrees = cycle.levels(space.degree)
         spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
         geometries = [
-            LevelGeometry.of(each, equation.screening, has_coarsest=each is space)
+            LevelGeometry.of(each, equation, has_coarsest=each is space)
             for each in spaces[: max(1, len(spaces) - 1)]
         ]
         shortest = shortest_axes(geometries[0].stretches)
@@ -191,7 +191,7 @@ class Level:
         backend: Backend,
         space: FunctionSpace,
         geometry: LevelGeometry,
-        equation: Equation,
+        equation: Equation | DiscreteEquation,
         dtype: str,
         order: int,
     ) -> None:
@@ -249,12 +249,13 @@ def _make_coarse_solver(
     vectors: VectorLayout,
     lowest: FunctionSpace,
     matrices: Floats,
-    equation: Equation,
+    equation: DiscreteEquation,
     method: str,
 ) -> CoarseSolver | CoarseCycle:
     fixed = lowest.on_boundary(equation.fixed)
     comm, ids = lowest.comm, lowest.sharing.ids
-    if not equation.screening and not any(comm.allgather(bool(fixed.any()))):
+    determined = fixed.any() or len(equation.coefficients.determined(len(lowest.elements)))
+    if not any(comm.allgather(bool(determined))):
         fixed |= _is_smallest(comm, ids)  # any constant may be added
     how = {"method": method, "transport": lowest.exchange.transport}
     return make_coarse_solver(vectors, lowest.sharing, matrices, fixed, **how)

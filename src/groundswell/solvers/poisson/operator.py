@@ -1,8 +1,8 @@
-"""A u: the screened Poisson operator on assembled values; the exchange overlaps with elements.
+"""A u: the operator on assembled values; the exchange overlaps with elements.
 
-A = Z' (D' G D + lambda W) Z: values are copied to elements (Z), each element applies its part, and
-the results at shared nodes are summed (Z'). Ranks exchange values first and sums afterwards;
-see `NodalExchange.overlap`.
+A = Z' (D' k G D + c W + h S) Z, with the mass S of sides that exchange heat: values are copied to
+elements (Z), each element applies its part, and the results at shared nodes are summed (Z'). Ranks
+exchange values first and sums afterwards; see `NodalExchange.overlap`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from groundswell.backends.base import in_order
 from groundswell.backends.host_threads import converted, mapped
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
-from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.equation import DiscreteEquation, Equation
 from groundswell.solvers.poisson.geometric_factors import element_diagonals
 from groundswell.spectral_elements.element_kernels import multiply
 from groundswell.spectral_elements.overlap import NodalExchange
@@ -26,7 +26,7 @@ class Operator(NodalExchange):
     """Applies A from one array to another. All ranks must make it and run it together.
 
     Args:
-        equation: its screening, and the tags of fixed sides: y is 0 there, and x has to be.
+        equation: its coefficients, and the tags of fixed sides: y is 0 there, and x has to be.
         x: assembled values, (values,); copies of other ranks' values are filled in.
         y: assembled values, of which this rank's own become A x.
         metric: see `ElementOperator`.
@@ -43,15 +43,17 @@ class Operator(NodalExchange):
         self,
         backend: Backend,
         space: FunctionSpace,
-        equation: Equation,
+        equation: Equation | DiscreteEquation,
         x: DeviceArray,
         y: DeviceArray,
         *,
         metric: str | None = None,
     ) -> None:
         self._backend, self._space, self._x, self._y = backend, space, x, y
+        discrete = equation.on(space)
+        self._coefficients = discrete.coefficients
         self.elements = space.comm.collective_try(
-            lambda: ElementOperator(backend, space, equation.screening, x.dtype, metric=metric)
+            lambda: ElementOperator(backend, space, self._coefficients, x.dtype, metric=metric)
         )
         self.local = backend.zeros((space.dofs.size,), x.dtype)
         super().__init__(
@@ -59,7 +61,7 @@ class Operator(NodalExchange):
             space.operation(backend, "gather", self.local, y),
         )
         self.unmasked = self.overlap(backend, space, self._apply)
-        self.mask = mapped(np.logical_not, space.on_boundary(equation.fixed), dtype=float)
+        self.mask = mapped(np.logical_not, space.on_boundary(discrete.fixed), dtype=float)
         self.launches = [*self.unmasked, *self._apply_mask()]
 
     def assemble(self, local: Floats) -> Floats:
@@ -84,7 +86,7 @@ class Operator(NodalExchange):
 
     def diagonal(self) -> Floats:
         """The diagonal of A, assembled; 1 where values are prescribed."""
-        diagonals = element_diagonals(self._space, self.elements.screening)
+        diagonals = element_diagonals(self._space, self._coefficients)
         return np.where(self.mask > 0, self.assemble(diagonals), 1.0)
 
     def _apply(self, chosen: Integers) -> list[Launch]:

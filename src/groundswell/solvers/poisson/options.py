@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from groundswell.arrays import Integers
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
@@ -24,16 +26,26 @@ from groundswell.solvers.poisson.case import (
     Preconditioner,
     RouteName,
 )
-from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.equation import NAMES, Conductivity, Equation
+from groundswell.solvers.poisson.materials import field_of, find_conductivity
+from groundswell.solvers.poisson.validation import FunctionLike
+from groundswell.spectral_elements.given_fields import GivenField
 from groundswell.spectral_elements.space import FunctionSpace
+
+FieldLike = FunctionLike | ArrayLike  # values of elements, or at nodes
 
 
 class ProblemOptions(TypedDict, total=False):
     """Further keyword arguments of `Problem` and of `solve`.
 
     Keys:
-        screening: lambda, 0 or more, 1/m^2.
-        mean: mean of u over the domain, for problems with neither screening nor a fixed side.
+        conductivity: k, 1 by default: a number above 0, a function of arrays x, y and z or an
+            expression, an array with a value of each element, (elements,), or at the nodes,
+            (elements, (N + 1)^3); or a list of six of these, the entries xx, xy, xz, yy, yz and zz
+            of a symmetric tensor. It may jump between elements.
+        screening: c, 0 or more: a number, a function, an expression or an array.
+        mean: mean of u over the domain, for problems without a screening and without fixed or
+            robin sides.
         sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
             south, north, bottom and top.
         tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
@@ -47,7 +59,8 @@ class ProblemOptions(TypedDict, total=False):
             the fastest.
     """
 
-    screening: float
+    conductivity: FieldLike | Sequence[FieldLike]
+    screening: FieldLike
     mean: float | None
     sides: Mapping[str, int] | None
     tolerance: float | None
@@ -64,7 +77,8 @@ class ProblemOptions(TypedDict, total=False):
 class ChosenOptions:
     """`ProblemOptions` with their defaults."""
 
-    screening: float = 0.0
+    conductivity: FieldLike | Sequence[FieldLike] = 1.0
+    screening: FieldLike = 0.0
     mean: float | None = None
     sides: Mapping[str, int] | None = None
     tolerance: float | None = None
@@ -76,11 +90,14 @@ class ChosenOptions:
     transport: str = "auto"
     route: RouteName = "auto"
 
-    @property
-    def equation(self) -> Equation:
+    def equation(self, mesh: Hexahedra, degree: int) -> Equation:
         """The equation, without boundary conditions."""
-        section = EquationSection(screening=plain(self.screening), mean=plain(self.mean))
-        return Equation(screening=section.screening, mean=section.mean)
+        size = mesh.count, degree
+        return Equation(
+            screening=_screening(plain(self.screening), size),
+            mean=EquationSection(mean=plain(self.mean)).mean,
+            conductivity=_conductivity(plain(self.conductivity), size),
+        )
 
     @property
     def run(self) -> PoissonRun:
@@ -114,6 +131,35 @@ class ChosenOptions:
             return BoundaryValueProblem(device, tuned, equation, method, dtype)
 
         return job.collective_try(build_on_rank)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a case file may have this value: numbers, text, or lists of these."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return not callable(value) and np.ndim(value) == 0
+
+
+def _screening(given: Any, size: tuple[int, int]) -> GivenField:
+    """c as in a case file, or an array or a function."""
+    if _is_plain(given):
+        return field_of(EquationSection(screening=given).screening)
+    return arguments.given_field(given, "screening", *size)
+
+
+def _conductivity(given: Any, size: tuple[int, int]) -> Conductivity:
+    """k as in a case file, or one or six arrays or functions."""
+    if _is_plain(given):
+        return find_conductivity(EquationSection(conductivity=given), {}, None)
+    if not isinstance(given, list | tuple):
+        return arguments.given_field(given, "conductivity", *size)
+    if len(given) != len(NAMES):
+        raise InputError(
+            f"conductivity has {counted(len(given), 'entry', 'entries')}; a symmetric tensor has "
+            f"six: {', '.join(NAMES)}"
+        )
+    named = zip(given, NAMES, strict=True)
+    return tuple(arguments.given_field(k, f"conductivity {name}", *size) for k, name in named)
 
 
 def plain(value: Any) -> Any:

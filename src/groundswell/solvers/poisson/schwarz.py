@@ -83,8 +83,12 @@ class Schwarz(NodalExchange):
         self.launches = self.overlap(backend, space, solve)
 
 
-def compute_stretches(geometry: GeometricFactors, screening: float) -> Floats:
-    """Coefficients of the stiffness along r, s and t, and of the mass, (elements, 4)."""
+def compute_stretches(geometry: GeometricFactors) -> Floats:
+    """Coefficients of the stiffness along r, s and t, and of the mass, (elements, 4).
+
+    They contain the geometric mean of k and the mean of c over the element. Heat transfer through
+    sides is left out: it is concentrated on them, where the diagonal accounts for it.
+    """
     weights = gll(geometry.degree).cube_weights
     rr, rs, rt, ss, st, tt = np.moveaxis(geometry.factors / weights, 1, 0)
     minors = [ss * tt - st**2, rr * tt - rt**2, rr * ss - rs**2]
@@ -92,7 +96,8 @@ def compute_stretches(geometry: GeometricFactors, screening: float) -> Floats:
     # Half of the logarithm of G_rr / (G^-1)_rr, and its mean over the reference element.
     logs = [np.log(g * determinant / m) / 2 for g, m in zip((rr, ss, tt), minors, strict=True)]
     along = [np.exp(log @ weights / 8) for log in logs]
-    return np.stack([*along, screening * geometry.mass.sum(axis=1) / 8], axis=1)
+    screened = (geometry.screening * geometry.mass).sum(axis=1)
+    return np.stack([*along, screened / 8], axis=1)
 
 
 def line_matrices(degree: int) -> tuple[Floats, Floats]:

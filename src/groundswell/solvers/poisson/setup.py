@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from typing import ClassVar
 
+from groundswell.arrays import Integers
 from groundswell.case.expressions import Expression
 from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
@@ -18,16 +20,23 @@ from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.lines import looks_flat
+from groundswell.solvers.poisson.materials import (
+    find_conductivity,
+    find_field,
+    mismatches,
+    number_elements,
+)
 from groundswell.solvers.poisson.multigrid import level_degrees
 from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.roofline import stored_factors
-from groundswell.solvers.poisson.validation import functions_by_tag
+from groundswell.solvers.poisson.validation import functions_by_tag, robin_by_tag
 from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.given_fields import is_number, varies_within_elements
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.recording import ElementDomain
 
 # Sections that do not change the mesh.
-BESIDES_MESH = ("title", "equation", "boundaries", "method", "output", "run")
+BESIDES_MESH = ("title", "equation", "material", "boundaries", "method", "output", "run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,7 @@ class Setup:
     Args:
         sides: boundary tags of the mesh's sides, by name.
         mesh_warnings: what its file holds that is ignored.
+        materials: number of each element's material, (elements,); None without materials.
     """
 
     has_fixed_steps: ClassVar[bool] = False  # the number of iterations is unknown
@@ -46,6 +56,7 @@ class Setup:
     mesh: Hexahedra
     sides: Mapping[str, int]
     mesh_warnings: tuple[str, ...] = ()
+    materials: Integers | None = None
 
     @property
     def recording(self) -> Recording:
@@ -74,12 +85,16 @@ class Setup:
         """The equation, with functions of position."""
         section = self.case.equation
         sides = {name: side.model_dump() for name, side in self.case.boundaries.items()}
+        given = (section, self.case.material, self.materials)
+        source = find_field("source", *given)
         return Equation(
-            source=Expression(section.source),
-            screening=section.screening,
+            source=Expression(section.source) if self.materials is None else source,
+            screening=find_field("screening", *given),
             fixed=functions_by_tag("fixed", sides, self.sides),
             fluxes=functions_by_tag("flux", sides, self.sides),
             mean=section.mean,
+            conductivity=find_conductivity(*given),
+            robin=robin_by_tag(sides, self.sides),
         )
 
     @property
@@ -126,9 +141,25 @@ class Setup:
 
     @property
     def factors(self) -> int:
-        """Geometric factors stored for each node; none if edges are straight."""
-        metric = "stored" if self.mesh.order > 1 else "straight"
-        return stored_factors(metric, self.case.equation.screening)
+        """Values that the operator reads for each node, if it computes what it can."""
+        return self.factors_of("stored" if self.mesh.order > 1 else "straight")
+
+    def factors_of(self, metric: str) -> int:
+        """Values of a metric for each node: of factors, or of k and c within elements."""
+        equation = self.equation
+        is_tensor, varying = isinstance(equation.conductivity, tuple), self.varying_coefficients
+        if metric == "stored" or (is_tensor and (metric == "straight" or varying)):
+            screening = equation.screening
+            return stored_factors("stored", float(not is_number(screening) or screening != 0))
+        return varying
+
+    @property
+    def varying_coefficients(self) -> int:
+        """Numbers of k and c at each node if they vary within elements; all six of a tensor."""
+        k, c = self.equation.conductivity, self.equation.screening
+        entries = k if isinstance(k, tuple) else (k,)
+        of_k = len(entries) * any(map(varies_within_elements, entries))
+        return of_k + varies_within_elements(c)
 
     @property
     def boundary_kinds(self) -> dict[str, str]:
@@ -156,12 +187,14 @@ def _with_mesh(case: PoissonCase) -> Setup:
     if isinstance(case.mesh, GmshMesh):
         key = partial(case.digest_with_files, without=BESIDES_MESH)
         groups = kept("mesh", key, partial(read_gmsh_groups, case.mesh.file))
-        if violations := [*unknown_sides(case.boundaries, groups.sides)]:
+        wrong = unknown_sides(case.boundaries, groups.sides), mismatches(case.material, groups)
+        if violations := [*chain(*wrong)]:
             problems = [
                 CaseProblem(".".join(map(str, place)), "", text) for place, text in violations
             ]
             raise CaseError(problems, case.source_name)
-        return Setup(case, groups.mesh, groups.sides, groups.warnings)
+        materials = number_elements(case.material, groups) if case.material else None
+        return Setup(case, groups.mesh, groups.sides, groups.warnings, materials)
     return Setup(case, _make_box(case.mesh), case.mesh.sides)
 
 

@@ -13,14 +13,22 @@ from groundswell.errors import InputError, did_you_mean, listed
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra
 from groundswell.solvers.poisson.case import AXES, BoxMesh
+from groundswell.solvers.poisson.equation import Robin
 from groundswell.spectral_elements.boundary import Function
-from groundswell.spectral_elements.space import FunctionSpace
+from groundswell.spectral_elements.given_fields import GivenField, GivenValues
 
 FunctionLike = Function | float | str  # of x, y, z in m; text as `Expression` parses it
 # A boundary condition: its kind and its value, which may be a function.
 ConditionTable = Mapping[str, Any]
 
-KINDS = ("fixed", "flux")
+# Kinds of boundary conditions, with the keys of their tables.
+KEYS = {
+    "fixed": {"kind", "value"},
+    "flux": {"kind", "value"},
+    "robin": {"kind", "h", "ambient"},
+}
+REQUIRED = {"fixed": {"kind"}, "flux": {"kind"}, "robin": {"kind", "h"}}
+CHANGING = {"fixed": "value", "flux": "value", "robin": "ambient"}  # from solution to solution
 
 
 def box_sides(mesh: Hexahedra) -> Mapping[str, int]:
@@ -49,9 +57,19 @@ def require_boundaries(boundaries: Mapping[str, ConditionTable], tags: Mapping[s
             known = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
             hint = did_you_mean(name, tags)
             raise InputError(f"{name!r} is not a side of the mesh{hint}; {known}")
-        keys = set(table) if isinstance(table, Mapping) else set()
-        if not {"kind"} <= keys <= {"kind", "value"} or table["kind"] not in KINDS:
-            raise InputError(f'{name}: give a table with kind = "fixed" or "flux", and value')
+        if not _is_condition(table):
+            raise InputError(
+                f'{name}: give a table with kind = "fixed" or "flux", and value; or with '
+                'kind = "robin", h and ambient'
+            )
+
+
+def _is_condition(table: Any) -> bool:
+    """Whether it is a table with the keys of its kind."""
+    kind = table.get("kind") if isinstance(table, Mapping) else None
+    if not isinstance(kind, str) or kind not in KEYS:
+        return False
+    return REQUIRED[kind] <= set(table) <= KEYS[kind]
 
 
 def functions_by_tag(
@@ -65,6 +83,20 @@ def functions_by_tag(
     }
 
 
+def robin_by_tag(
+    boundaries: Mapping[str, ConditionTable], tags: Mapping[str, int]
+) -> dict[int, Robin]:
+    """The sides that exchange heat with their surroundings, by tag."""
+    return {
+        tags[name]: Robin(
+            as_function(table["h"], f"h of {name}"),
+            as_function(table.get("ambient", 0.0), f"the ambient value of {name}"),
+        )
+        for name, table in boundaries.items()
+        if table["kind"] == "robin"
+    }
+
+
 def replace_values(
     boundaries: Mapping[str, ConditionTable], values: Mapping[str, FunctionLike]
 ) -> dict[str, ConditionTable]:
@@ -75,7 +107,7 @@ def replace_values(
             f"allowed: {listed(boundaries) or 'none'}"
         )
     return {
-        name: {**table, "value": values.get(name, table.get("value", 0.0))}
+        name: {**table, CHANGING[table["kind"]]: values[name]} if name in values else table
         for name, table in boundaries.items()
     }
 
@@ -90,11 +122,18 @@ def as_function(value: FunctionLike, name: str) -> Function:
         raise InputError(f"{name} = {value!r} {error}") from None
 
 
-def source_function(source: FunctionLike | ArrayLike, space: FunctionSpace) -> Function:
-    """The source at this rank's nodes, as a function that ignores its arguments for arrays."""
-    if callable(source) or isinstance(source, str) or np.ndim(source) == 0:
-        return as_function(source, "source")  # type: ignore[arg-type]
-    values, shape = np.asarray(source), (space.mesh.count, (space.degree + 1) ** 3)
-    if values.shape != shape:
-        raise InputError(f"source has shape {values.shape}; values at nodes have shape {shape}")
-    return lambda x, y, z: values[space.elements]
+def given_field(
+    given: FunctionLike | ArrayLike, name: str, elements: int, degree: int
+) -> GivenField:
+    """A function, a number, an expression, or values of elements or at their nodes."""
+    if isinstance(given, str) or callable(given) or np.ndim(given) == 0:
+        return as_function(given, name)  # type: ignore[arg-type]
+    values, shape = np.asarray(given), (elements, (degree + 1) ** 3)
+    if values.shape not in (shape, shape[:1]):
+        raise InputError(
+            f"{name} has shape {values.shape}; values at nodes have shape {shape}, values of "
+            f"elements {shape[:1]}"
+        )
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"the {name} is {given!r:.60}; give a real number for each")
+    return GivenValues(values.astype(float))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from checked import quantities_of
 from dense_spectral_elements import at_nodes, space_on
+from gmsh_files import cells_of, numbered, save
 
 import groundswell as gs
 from groundswell.backends import open_backend
@@ -23,6 +24,7 @@ from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProb
 from groundswell.solvers.poisson.case import MethodSection, PoissonCase
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.setup import prepare
+from groundswell.solvers.poisson.solver import Poisson
 
 ROOT = Path(__file__).parents[4]
 FIXED = {"west": {"kind": "fixed"}}
@@ -77,6 +79,79 @@ def test_bodies_that_nothing_holds() -> None:
             gs.poisson.solve(mesh, **given)
 
 
+def test_materials_of_a_mesh(tmp_path: Path) -> None:
+    """Layers by physical volume, in a case and from Python, against the heat that passes them."""
+    path = layered_file(tmp_path)
+    sides = {"west": {"kind": "fixed", "value": 1.0}, "east": {"kind": "robin", "h": 4.0}}
+    groups = gs.poisson.read_gmsh_groups(path)
+    k = groups.by_volume({"steel": 50.0, "cork": 0.05})
+    given = {"degree": 2, "boundaries": sides, "sides": groups.sides}
+    found = gs.poisson.solve(groups.mesh, conductivity=k, preconditioner="multigrid", **given)
+    heat = 1 / (0.5 / 50 + 0.5 / 0.05 + 1 / 4)
+    x = found.positions[..., 0]
+    wanted = 1 - heat * np.where(x <= 0.5, x / 50, 0.5 / 50 + (x - 0.5) / 0.05)
+    assert np.abs(found.values - wanted).max() < 1e-9
+    content = {"mesh": {"kind": "gmsh", "file": str(path)}, "boundaries": sides}
+    materials = {"steel": {"conductivity": 50}, "cork": {"conductivity": "0.1 / 2"}}
+    setup = prepare(PoissonCase(**content, material=materials, method={"degree": 2}))
+    solver = Poisson(setup, open_backend("cpu"))
+    solver.solve()
+    assert np.abs(solver.values - wanted).max() < 1e-6
+    with pytest.raises(InputError, match="by_volume lacks the physical volume cork"):
+        groups.by_volume({"steel": 1.0})
+    for wrong, said in (
+        ({"steel": {}}, "material: lacks the physical volume cork of the mesh; add it"),
+        (materials | {"stel": {}}, 'material.stel: is not a .* mesh .did you mean "steel"'),
+    ):
+        with pytest.raises(CaseError, match=said):
+            prepare(PoissonCase(**content, material=wrong))
+
+
+def layered_file(folder: Path) -> Path:
+    """The unit cube: steel for x < 0.5, cork beyond, with the sides west and east."""
+    box = Box((4, 1, 1))
+    points, numbers = numbered(box)
+    tags = np.where(box.tags(np.arange(4)) <= 2, box.tags(np.arange(4)), 0)
+    names = {"west": (1, 2), "east": (2, 2), "steel": (1, 3), "cork": (2, 3)}
+    return save(folder / "a.msh", points, cells_of(numbers, tags, np.array([1, 1, 2, 2])), names)
+
+
+def test_elements_of_no_material(tmp_path: Path) -> None:
+    box = Box((2, 1, 1))
+    points, numbers = numbered(box)
+    cells = cells_of(numbers, box.tags(np.arange(2)), np.array([1, 0]))
+    path = save(tmp_path / "a.msh", points, cells, {"steel": (1, 3)})
+    case = PoissonCase(
+        mesh={"kind": "gmsh", "file": str(path)},
+        material={"steel": {}},
+        boundaries={"1": {"kind": "fixed"}},
+    )
+    with pytest.raises(CaseError, match="by physical volume, but 1 element in none; put each"):
+        prepare(case)
+
+
+def test_ambient_values_may_change_between_solutions() -> None:
+    """Of a rod in 1-D: u falls from 1 to where the air takes the heat over."""
+    sides = {"west": {"kind": "fixed", "value": 1.0}, "east": {"kind": "robin", "h": 3.0}}
+    with gs.poisson.Problem(Box((2, 1, 1)), 3, sides, conductivity=2.0) as problem:
+        for ambient in (0.0, 5.0):
+            found = problem.solve(values={"east": ambient})
+            heat = (1 - ambient) / (1 / 2 + 1 / 3)
+            wanted = 1 - heat * found.positions[..., 0] / 2
+            assert np.abs(found.values - wanted).max() < 1e-9
+
+
+def test_conductivities_of_any_form_agree() -> None:
+    mesh, x = Box((2, 2, 2)), gs.poisson.nodes(Box((2, 2, 2)), 3)[..., 0]
+    k = lambda x, y, z: 1 + x  # noqa: E731
+    forms = ["1 + x", k, 1 + x, [k, 0, "0", 1 + x, 0.0, k]]
+    found = [
+        gs.poisson.solve(mesh, 3, 1.0, FIXED, conductivity=form, tolerance=1e-13).values
+        for form in forms
+    ]
+    assert all(np.allclose(each, found[0], rtol=0, atol=1e-12) for each in found)
+
+
 def test_a_mesh_with_names() -> None:
     mesh, sides = gs.poisson.read_gmsh(ROOT / "examples" / "poisson" / "cylinder.msh")
     wall = {"wall": {"kind": "fixed", "value": lambda x, y, z: 1 - x**2 - y**2}}
@@ -106,6 +181,29 @@ def test_a_mesh_with_names() -> None:
         ({"screening": -1.0}, "screening = -1.0: must be at least 0"),
         ({"screening": np.nan}, "screening = nan: is not a finite number"),
         ({"screening": "1 m"}, 'screening = "1 m": '),
+        ({"screening": "x - 0.25"}, r"the screening is -0.25 at \(0, 0, 0\); give 0 or more"),
+        ({"screening": np.full(8, np.inf)}, r"the screening is inf at \(0, 0, 0\); give finite"),
+        ({"screening": np.zeros(7)}, r"screening has shape \(7,\); values at nodes have shape"),
+        ({"conductivity": 0}, "conductivity = 0: must be above 0, or the six entries"),
+        ({"conductivity": np.float64(-1)}, "conductivity = -1.0: must be above 0, or the six"),
+        ({"conductivity": np.nan}, "conductivity = nan: is not a finite number"),
+        ({"conductivity": "x"}, r"the conductivity is 0 at \(0, 0, 0\); give values above 0"),
+        ({"conductivity": lambda x, y, z: np.log(x - 2)}, "the conductivity is nan at .*; give a"),
+        ({"conductivity": np.arange(8.0)}, r"the conductivity is 0 at \(0, 0, 0\); give values"),
+        ({"conductivity": np.ones((8, 26))}, r"has shape \(8, 26\); values at nodes .* \(8, 27\)"),
+        ({"conductivity": np.full(8, "a")}, "the conductivity is .* give a real number for each"),
+        ({"conductivity": [1, 0, 0, 1, 0]}, "must be above 0, or the six entries xx, xy"),
+        ({"conductivity": [abs] * 5}, "conductivity has 5 entries; a symmetric tensor has six: xx"),
+        ({"conductivity": [1, 2, 0, 1, 0, 1]}, "the conductivity is not positive definite, with 1"),
+        ({"conductivity": ["y"] * 6}, r"positive definite, with 0 as its entry xx at \(0, 0, 0\)"),
+        ({"boundaries": {"west": {"kind": "robin"}}}, 'kind = "robin", h and ambient'),
+        ({"boundaries": {"west": {"kind": "robin", "h": "-y"}}}, "h of a side is -.*; give 0 or"),
+        ({"boundaries": {"west": {"kind": "robin", "h": np.nan}}}, "h of a side is nan at"),
+        ({"boundaries": {"west": {"kind": "robin", "h": 0}}}, "u is determined only up to a"),
+        (
+            {"boundaries": {"west": {"kind": "robin", "h": 1, "ambient": "1 / y"}}},
+            "h times the ambient value of a side is inf at",
+        ),
         ({"degree": 0}, "degree = 0: must be at least 1"),
         ({"degree": 16}, "degree = 16: must be at most 15"),
         ({"degree": "7"}, 'degree = "7": must be a whole number'),
@@ -129,8 +227,8 @@ def test_what_solve_refuses(changes: Any, said: str) -> None:
 
 
 def test_keys_that_only_other_solvers_have_are_not_offered() -> None:
-    with pytest.raises(CaseError, match="material: is not a key here") as caught:
-        case(material={"kind": "rock"})
+    with pytest.raises(CaseError, match="medium: is not a key here") as caught:
+        case(medium={"kind": "rock"})
     offered = caught.value.problems[0].allowed.partition("keys are: ")[2].split(", ")
     assert "time" not in offered
     assert {"mesh", "equation", "boundaries"} < set(offered)

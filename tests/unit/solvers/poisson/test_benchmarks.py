@@ -21,6 +21,7 @@ from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.benchmarks import BENCHMARK, Sizes, draw
 from groundswell.solvers.poisson.benchmarks.problems import Cubes, processes
 from groundswell.solvers.poisson.benchmarks.tables import _peaks
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 
@@ -156,7 +157,7 @@ def residual(edge: int, metric: str) -> float:
     space = space_on(box, 3)
     backend = open_backend("cpu")
     cubes = Cubes(SerialCommunicator(), 3, edge, box, space)
-    elements = ElementOperator(backend, space, 0.1, "f8", metric=metric)
+    elements = ElementOperator(backend, space, Coefficients.screened(0.1), "f8", metric=metric)
     solver = FusedConjugateGradients(backend, elements, max_iterations=100)
     backend.assign(solver.b, cubes.load)
     residuals = solver.solve().residuals

@@ -102,7 +102,25 @@ def test_what_check_tells() -> None:
     [
         ({"boundaries": {}}, "equation.screening: must be above 0 where no side is fixed"),
         ({"boundaries": {"wets": {"kind": "fixed"}}}, r'boundaries.wets.*did you mean "west"'),
-        ({"boundaries": {"west": {"kind": "fixd"}}}, r'must be "fixed" or "flux" \(did you mean'),
+        (
+            {"boundaries": {"west": {"kind": "fixd"}}},
+            r"must be fixed, flux or robin \(did you mean",
+        ),
+        ({"boundaries": {"west": {"kind": "robin"}}}, "boundaries.west.h: is required"),
+        ({"boundaries": {"west": {"kind": "robin", "h": -1}}}, "west.h = -1: must be at least 0"),
+        (
+            {"boundaries": {"west": {"kind": "robin", "h": 1, "value": 2}}},
+            "west.value = 2: is not a key here; keys are: kind, h, ambient",
+        ),
+        ({"boundaries": {"west": {"kind": "robin", "h": 0}}}, "screening: must be above 0 where"),
+        ({"equation": {"conductivity": 0}}, "equation.conductivity = 0: must be above 0, or the"),
+        ({"equation": {"conductivity": -2.5}}, "conductivity = -2.5: must be above 0, or the six"),
+        ({"equation": {"conductivity": float("nan")}}, "conductivity = nan: is not a finite"),
+        ({"equation": {"conductivity": [1, 2, 3]}}, "must be above 0, or the six entries xx, xy"),
+        ({"equation": {"conductivity": "k"}}, 'conductivity = "k": has the unknown name "k"'),
+        ({"equation": {"screening": "-4 1/m^2"}}, 'screening = "-4 1/m.2": must be at least 0'),
+        ({"equation": {"screening": "4 m"}}, 'screening = "4 m": is not a screening'),
+        ({"material": {"steel": {"conductivity": 15}}}, "material: is for the physical volumes of"),
         ({"boundaries": {"west": 3}}, "boundaries.west = 3: must be a table"),
         ({"boundaries": 3}, "boundaries = 3: must be a table"),
         (

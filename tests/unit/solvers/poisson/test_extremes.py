@@ -20,6 +20,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson import multigrid
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.spectral_elements import space as space_module
 from groundswell.spectral_elements.space import FunctionSpace
@@ -67,10 +68,16 @@ def test_boxes_far_away_are_no_less_simple() -> None:
     """Whose corners are rounded: elements are parallelepipeds all the same."""
     box = Box((3, 2, 2), low=(4e6, -7e6, 300.0), high=(4e6 + 3, -7e6 + 2, 302.0))
     space = space_on(box, 2)
-    assert ElementOperator(open_backend("cpu"), space, 1.0, "float64").metric == "affine"
+    assert (
+        ElementOperator(open_backend("cpu"), space, Coefficients.screened(1.0), "float64").metric
+        == "affine"
+    )
     slightly = Box((3, 2, 2), deform=lambda p: p + 1e-9 * p[..., ::-1] * p, order=1)
     space = space_on(slightly, 2)
-    assert ElementOperator(open_backend("cpu"), space, 1.0, "float64").metric == "stored"
+    assert (
+        ElementOperator(open_backend("cpu"), space, Coefficients.screened(1.0), "float64").metric
+        == "stored"
+    )
 
 
 def test_more_values_than_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.operator import Operator
@@ -78,7 +79,7 @@ def test_iterates_are_those_of_plain_ones(
     space = space_on(box, degree)
     b = np.random.default_rng(1).standard_normal(len(space.sharing.ids))
     wanted, x, scale = solve_plainly(backend, space, b, most, fixed, jacobi)
-    elements = ElementOperator(backend, space, 0.2, "float64")
+    elements = ElementOperator(backend, space, Coefficients.screened(0.2), "float64")
     factors = None if (scale == 1).all() else scale
     solver = FusedConjugateGradients(backend, elements, factors, max_iterations=most)
     for _ in range(2):  # nothing is left over from the first time
@@ -97,7 +98,7 @@ def test_components_are_one_system(backend: Backend) -> None:
     space = space_on(box, 3)
     count, rng = len(space.sharing.ids), np.random.default_rng(2)
     b, scale = rng.standard_normal((3, count)), rng.uniform(0.5, 1, count)
-    elements = ElementOperator(backend, space, 0.2, "float64")
+    elements = ElementOperator(backend, space, Coefficients.screened(0.2), "float64")
 
     class Three:
         """The operator on each component."""
@@ -132,7 +133,7 @@ def test_components_are_one_system(backend: Backend) -> None:
 def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
     box = Box((4, 3, 2))
     space = space_on(box, 6)
-    elements = ElementOperator(backend, space, 0.5, dtype)
+    elements = ElementOperator(backend, space, Coefficients.screened(0.5), dtype)
     solver = FusedConjugateGradients(backend, elements, max_iterations=501)
     solver.b[:] = b = np.random.default_rng(3).standard_normal(len(space.sharing.ids)).astype(dtype)
     outcome = solver.solve(tolerance)

@@ -20,6 +20,7 @@ from groundswell.backends import Backend, Source, cpu, open_backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
     KERNELS,
@@ -143,9 +144,58 @@ def test_twins_agree(
     scaled: int,
     screening: float,
 ) -> None:
-    mesh = mesh_of(metric)
-    space = space_on(mesh, degree)
-    elements = ElementOperator(backend, space, screening, dtype, metric=metric, variant=variant)
+    space = space_on(mesh_of(metric), degree)
+    coefficients = Coefficients.screened(screening)
+    elements = ElementOperator(backend, space, coefficients, dtype, metric=metric, variant=variant)
+    require_twins(elements, scaled)
+
+
+# Degree, variant, metric, and the numbers of values of k and of c for each element: 0, 1, or -1 for
+# all of its nodes.
+COEFFICIENTS = [
+    (2, OperatorVariant(SLICES, 3), "affine", -1, 0),
+    (3, OperatorVariant(PENCILS, 4), "straight", -1, -1),
+    (7, OperatorVariant(TENSOR_CORES, 2), "straight", 1, -1),
+]
+LONG_COEFFICIENTS = [
+    (7, OperatorVariant(TENSOR_CORES, 2), "affine", -1, -1),
+    (7, OperatorVariant(PENCILS, 1), "affine", 0, -1),
+    (4, OperatorVariant(SLICES, 2), "straight", 0, 1),
+    (9, OperatorVariant(PENCILS, 1), "straight", -1, 1),
+    (10, OperatorVariant(TENSOR_CORES, 1), "straight", -1, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("degree", "variant", "metric", "k", "c"),
+    [*COEFFICIENTS, *long_variants(LONG_COEFFICIENTS)],
+)
+def test_twins_agree_with_coefficients(
+    backend: Backend, degree: int, variant: OperatorVariant, metric: str, k: int, c: int
+) -> None:
+    space = space_on(mesh_of(metric), degree)
+    count, nodes = space.dofs.shape
+    sizes = {0: (1, 1), 1: (count, 1), -1: (count, nodes)}
+    values = [np.random.default_rng(n + 1).uniform(0.5, 2, sizes[n]) for n in (k, c)]
+    coefficients = Coefficients(values[0][:, None], values[1])
+    elements = ElementOperator(
+        backend, space, coefficients, "float64", metric=metric, variant=variant
+    )
+    is_affine = metric == "affine"
+    wanted = [0 if is_affine and n == 1 else n % (nodes + 1) for n in (k, c)]
+    assert [*elements._values.counts.values()] == wanted
+    require_twins(elements, 1)
+
+
+def require_twins(elements: ElementOperator, scaled: int) -> None:
+    """The kernels of a GPU and of a CPU find the same for all elements but one.
+
+    Args:
+        scaled: components that are scaled, or 0 for one that is not.
+    """
+    space, dtype, metric = elements.space, elements.dtype, elements.metric
+    degree, mesh, variant = space.degree, space.mesh, elements.variant
+    screening = elements.screening
     rng = np.random.default_rng(8)
     components, count = max(1, scaled), len(space.sharing.ids)
     x = rng.standard_normal((components, count)).astype(dtype)
@@ -156,8 +206,13 @@ def test_twins_agree(
     for launch in elements.launches(some, x, wanted, energies[0], scale if scaled else None):
         launch()
     constants = {
-        **element_constants(dtype, degree, screening, on_host=False),
+        **element_constants(
+            *(dtype, degree, screening),
+            conductivity=elements._values.conductivity,
+            on_host=False,
+        ),
         **variant.constants(degree),
+        **elements._values.counts,
     }
     choice = {"SCALED": scaled > 0, "COMPONENTS": components, "GEOMETRY": METRICS[metric]}
     text = Source(KERNELS / "apply_elements.h", {**constants, **choice}).text()
@@ -189,7 +244,9 @@ def test_metrics_have_the_same_planes_wherever_they_are_worked_out(
     mesh = mesh_of("straight")
     space = space_on(mesh, degree)
     stored, straight = (
-        ElementOperator(backend, space, screening, dtype, metric=metric)._geometry
+        ElementOperator(
+            backend, space, Coefficients.screened(screening), dtype, metric=metric
+        )._geometry
         for metric in ("stored", "straight")
     )
     wanted = for_gpus(stored, degree, screening)

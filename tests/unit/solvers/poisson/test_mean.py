@@ -99,8 +99,11 @@ def two_cubes() -> Mesh:
             {"source": 1.0},
             "sum to 1, 1 of their absolute values; where only the mean of u is",
         ),
-        ({"screening": 2.0}, "mean = 0, but the screening or a fixed side"),
-        ({"boundaries": {"top": {"kind": "fixed"}}}, "mean = 0, but the screening or a fixed side"),
+        ({"screening": 2.0}, "mean = 0, but the screening or a side determines"),
+        (
+            {"boundaries": {"top": {"kind": "fixed"}}},
+            "mean = 0, but the screening or a side determines",
+        ),
         ({"mean": "much"}, 'mean = "much": '),
         ({"mean": 10**400}, "mean = a whole number of 1329 bits: "),
         ({"mean": 1j}, "mean = a Python complex: "),

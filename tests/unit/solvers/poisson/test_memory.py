@@ -71,10 +71,39 @@ def test_it_is_what_a_run_asks_for(
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     if curved and (case[2] or case[0] == 1):
         pytest.skip("is bent otherwise")
-    setup, backend = setup_of(tmp_path, "cpu", *case), Counted()
+    setup = setup_of(tmp_path, "cpu", *case)
     if curved:
         bent = Box(setup.mesh.counts, deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
         setup = replace(setup, mesh=bent)
+    backend = require_estimate(setup)
+    if not case[2] and not curved:  # else a GPU stores less
+        device = cost(setup_of(tmp_path, "cuda", *case)).memory
+        assert 0.65 * device <= backend.most <= 1.05 * device
+
+
+TENSOR = ("2 + x", 0.1, 0.0, 3.0, "0.2 * y", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("case", "coefficients"),
+    [
+        (CASES[2], {"conductivity": TENSOR}),
+        (CASES[1], {"conductivity": "1 + x", "screening": "1 + y"}),
+        *long_variants([(LONG[-1], {"conductivity": "1 + x", "screening": "1 + y"})]),
+    ],
+)
+def test_coefficients_need_memory(
+    tmp_path: Path, case: Any, coefficients: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    setup = setup_of(tmp_path, "cpu", *case)
+    varying = setup.case.equation.model_copy(update=coefficients)
+    require_estimate(replace(setup, case=setup.case.model_copy(update={"equation": varying})))
+
+
+def require_estimate(setup: Setup) -> Counted:
+    """The memory that a run takes is what its estimate says; what it takes on the device."""
+    backend = Counted()
     run = Poisson(setup, open_backend("cpu"))  # imports and compiles what it needs
     run.solve()
     run.close()
@@ -84,12 +113,10 @@ def test_it_is_what_a_run_asks_for(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     run.close()
-    factors = factor_bytes(setup.mesh.count_nodes(1)) * (case[3] == "multigrid")
+    factors = factor_bytes(setup.mesh.count_nodes(1)) * setup.has_multigrid
     said = cost(setup).memory - factors  # which a library keeps where nobody counts
     assert 0.75 * said <= peak <= 1.05 * said
-    if not case[2] and not curved:  # else a GPU stores less
-        device = cost(setup_of(tmp_path, "cuda", *case)).memory
-        assert 0.65 * device <= backend.most <= 1.05 * device
+    return backend
 
 
 def test_each_thread_needs_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

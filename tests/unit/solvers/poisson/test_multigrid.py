@@ -15,6 +15,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box, kershaw
 from groundswell.solvers.poisson.case import PoissonCase
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
 from groundswell.solvers.poisson.lines import find_lines, shortest_axes, sum_stacks
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
@@ -171,14 +172,15 @@ def test_matrices_of_lines_are_the_operators(backend: Backend) -> None:
         return np.stack([x + 0.1 * y, y + 0.2 * x * y, 0.02 * z + 0.3 * x], axis=-1)
 
     space = space_on(shuffled(Box((2, 2, 2), deform=flat, order=2), RNG(3)), 3)
-    geometry = GeometricFactors.of(space.mesh, 3, space.elements)
-    lines = find_lines(space, shortest_axes(compute_stretches(geometry, 0.4)))
+    screened = Coefficients.screened(0.4)
+    geometry = GeometricFactors.of(space.mesh, 3, space.elements, screened)
+    lines = find_lines(space, shortest_axes(compute_stretches(geometry)))
     assert len(lines.flat) == 8 and len({*lines.axis}) > 1
     ids, rows = np.unique(lines.of_nodes, return_inverse=True)
     p = np.eye(len(ids))[rows.ravel()]
     order = np.argsort(space.sharing.ids)
     expected = p[order].T @ assembled(space.mesh, 3, 0.4)[0] @ p[order]
-    stacks, matrices = sum_stacks(space, lines, 0.4)
+    stacks, matrices = sum_stacks(space, lines, screened)
     found = np.zeros_like(expected)
     for of_stack, matrix in zip(np.searchsorted(ids, stacks), matrices, strict=True):
         np.add.at(found, np.ix_(of_stack, of_stack), matrix)

@@ -15,6 +15,7 @@ from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
 from groundswell.solvers.poisson.level_geometry import galerkin_matrices
@@ -38,6 +39,10 @@ def bent(points: Any) -> Any:
 @pytest.fixture(scope="module")
 def backend() -> Backend:
     return open_backend("cpu")
+
+
+def factors_of(mesh: Any, degree: int, elements: Any, screening: float) -> GeometricFactors:
+    return GeometricFactors.of(mesh, degree, elements, Coefficients.screened(screening))
 
 
 def transfer(
@@ -102,7 +107,7 @@ def test_boxes_among_their_like_are_inverted(
     order = np.argsort(space.sharing.ids)
     diagonal, r, z = np.empty(len(order)), *(backend.zeros((len(order),), "f8") for _ in range(2))
     diagonal[order] = np.diag(matrix) * copies
-    stretches = compute_stretches(GeometricFactors.of(mesh, degree, np.arange(36)), screening)
+    stretches = compute_stretches(factors_of(mesh, degree, np.arange(36), screening))
     part = Schwarz(backend, space, stretches, diagonal, r, z)
     r[order] = values = RNG().standard_normal(len(order))
     in_order(part.launches)()
@@ -114,7 +119,7 @@ def test_what_is_prescribed_is_left_alone(backend: Backend) -> None:
     space = space_on(mesh, 4)
     diagonal = np.where(RNG().random(len(space.sharing.ids)) < 0.5, 2.0, 0.0)
     r, z = (backend.zeros(diagonal.shape, "f8") for _ in range(2))
-    stretches = compute_stretches(GeometricFactors.of(mesh, 4, np.arange(8)), 0.0)
+    stretches = compute_stretches(GeometricFactors.of(mesh, 4, np.arange(8)))
     part = Schwarz(backend, space, stretches, diagonal, r, z)
     r[:] = RNG().standard_normal(len(r))
     in_order(part.launches)()
@@ -127,12 +132,12 @@ def test_what_is_prescribed_is_left_alone(backend: Backend) -> None:
 def test_stretches_follow_the_shape() -> None:
     """Of a box of a x b x c: bc / 2a and so on; of slants, between what is and what gives way."""
     box = Box((1, 1, 1), high=(2.0, 3.0, 5.0))
-    [found] = compute_stretches(GeometricFactors.of(box, 3, [0]), 0.7)
+    [found] = compute_stretches(factors_of(box, 3, [0], 0.7))
     assert np.allclose(found, [15 / 4, 10 / 6, 6 / 10, 0.7 * 30 / 8])
     shear = Box(
         (1, 1, 1), deform=lambda p: p + 0.8 * p[..., [1]] * np.array([1.0, 0.0, 0.0]), order=1
     )
-    [found] = compute_stretches(GeometricFactors.of(shear, 2, [0]), 0.0)
+    [found] = compute_stretches(GeometricFactors.of(shear, 2, [0]))
     # G along r and s is [[1 + k^2, -k], [-k, 1]] / 2 with k = 0.8; the inverse has 2 and 2 + 2 k^2.
     assert np.allclose(found[:3] ** 2, [1.64 / 4, 1 / (4 * 1.64), 1 / 4])
 
@@ -141,7 +146,7 @@ def test_stretches_follow_the_shape() -> None:
 def test_the_coarsest_matrices_are_galerkins(degree: int) -> None:
     """P' A P of each element's dense matrix."""
     mesh = Box((2, 1, 1), deform=bent, order=2)
-    found = galerkin_matrices(GeometricFactors.of(mesh, degree, [0, 1]), 0.3)
+    found = galerkin_matrices(factors_of(mesh, degree, [0, 1], 0.3))
     line = (1 + gll(degree).points[:, None] * np.array([-1, 1])) / 2
     up = np.einsum("tc,sb,ra->tsrcba", line, line, line).reshape(-1, 8)
     for matrix, nodes in zip(found, positions(mesh, degree, [0, 1]), strict=True):

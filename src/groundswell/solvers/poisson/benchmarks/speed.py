@@ -16,6 +16,7 @@ from groundswell.bench.tables import Row
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes, kinds
+from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.kernel_variants import choose_variant
@@ -136,7 +137,9 @@ def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
     everyone = np.arange(cubes.box.count)
     x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
     backend.assign(x, cubes.load)
-    elements = ElementOperator(backend, cubes.space, SCREENING, "f8", metric=metric)
+    elements = ElementOperator(
+        backend, cubes.space, Coefficients.screened(SCREENING), "f8", metric=metric
+    )
     energies = backend.zeros((elements.blocks(everyone),), "f8")
     run = in_order(elements.launches(everyone, x, y, energies))
     run()
@@ -153,7 +156,12 @@ def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None =
         on_host=backend.on_host,
     )
     elements = ElementOperator(
-        backend, cubes.space, cubes.screening, "f8", metric=metric, variant=variant
+        backend,
+        cubes.space,
+        Coefficients.screened(cubes.screening),
+        "f8",
+        metric=metric,
+        variant=variant,
     )
     solver = FusedConjugateGradients(
         backend, elements, mask, components=components, max_iterations=ITERATIONS

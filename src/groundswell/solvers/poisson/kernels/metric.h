@@ -1,10 +1,10 @@
 // The screened Poisson operator on one element: for each node's basis function v, the integral of
-// grad v . grad u + LAMBDA v u. With derivatives D along the three reference axes, geometric
-// factors G and mass W this is D' G D u + LAMBDA W u (see geometric_factors.py).
+// k grad v . grad u + c v u. With derivatives D along the three reference axes, geometric factors G
+// and mass W this is D' k G D u + c W u (see geometric_factors.py).
 #pragma once
 #include "spectral_elements/kernels/reference_element.h"
 
-// The six distinct factors of G at a node, and its mass times LAMBDA.
+// The six distinct factors of k G at a node, and its mass times c.
 struct Metric {
   real rr, rs, rt, ss, st, tt, mass;
 };
@@ -30,6 +30,18 @@ INLINE Metric stored_metric(const real* g) {
           FACTORS == 7 ? g[(FACTORS - 1) * RUN] : REAL(0)};
 }
 
+// Values of k and of c that follow an element's geometry if its metric is computed: 0 if all elements
+// have one, which is part of the constants or of the geometry; otherwise 1, or one for each node.
+constexpr int VALUES = K_VALUES + C_VALUES;
+
+// Products with the value of k, or of c, of a node; `values` are those of its element.
+INLINE real times_k(real a, const real* values, int node) {
+  return K_VALUES > 0 ? a * values[K_VALUES > 1 ? node : 0] : a;
+}
+INLINE real times_c(real a, const real* values, int node) {
+  return C_VALUES > 0 ? a * values[K_VALUES + (C_VALUES > 1 ? node : 0)] : a;
+}
+
 // The metric along a line of nodes in direction t: at(t) returns it at one node.
 #if GEOMETRY == 0
 // `geometry` is a stored metric.
@@ -42,19 +54,24 @@ struct Line {
   METHOD Metric at(int t) const { return stored_metric(first + t * PLANE_PITCH); }
 };
 #elif GEOMETRY == 1
-// Parallelepipeds: `geometry`, (elements, 7), is a Metric without the quadrature weights.
+// Parallelepipeds: `geometry`, (elements, 7 + VALUES), is a Metric without the quadrature weights.
 struct Line {
   Metric all;
+  const real* values;
+  int node;
 
-  METHOD Line(const real* geometry, index_t e, int s, int r) {
-    const real *g = geometry + 7 * e, weight = WEIGHT[s] * WEIGHT[r];
+  METHOD Line(const real* geometry, index_t e, int s, int r) : node(s * NODES + r) {
+    const real *g = geometry + (7 + VALUES) * e, weight = WEIGHT[s] * WEIGHT[r];
+    values = g + 7;
     all = {weight * g[0], weight * g[1], weight * g[2], weight * g[3],
            weight * g[4], weight * g[5], weight * g[6]};
   }
 
   METHOD Metric at(int t) const {
-    const real w = WEIGHT[t];
-    return {w * all.rr, w * all.rs, w * all.rt, w * all.ss, w * all.st, w * all.tt, w * all.mass};
+    const int at = t * PLANE + node;
+    const real w = times_k(WEIGHT[t], values, at), of_mass = times_c(WEIGHT[t], values, at);
+    return {w * all.rr, w * all.rs, w * all.rt,        w * all.ss,
+            w * all.st, w * all.tt, of_mass * all.mass};
   }
 };
 #else
@@ -74,16 +91,19 @@ INLINE real dot(const Vector& a, const Vector& b) {
   return FMA(a.x, b.x, FMA(a.y, b.y, a.z * b.z));
 }
 
-// Elements with straight edges: `geometry`, (elements, 7, 3), has the coefficients of r, s, t, rs,
-// rt, st and rst of the trilinear map, in multiples of UNIT. LAMBDA refers to the same unit of
-// length.
+// Elements with straight edges: `geometry`, (elements, 21 + VALUES), begins with the coefficients of
+// r, s, t, rs, rt, st and rst of the trilinear map, (7, 3), in multiples of a unit of length. UNIT is
+// this unit times what k has in common, LAMBDA what c has in common times unit^3 / UNIT.
 struct Line {
   Vector r, r_by_t, s, s_by_t, t;  // tangents at t = 0, and their derivatives along t
   real weight;
+  const real* values;
+  int node;
 
-  METHOD Line(const real* geometry, index_t e, int row, int column) {
+  METHOD Line(const real* geometry, index_t e, int row, int column)
+      : values(geometry + (21 + VALUES) * e + 21), node(row * NODES + column) {
     const auto term = [=](int n) {
-      const real* v = geometry + 21 * e + 3 * n;
+      const real* v = geometry + (21 + VALUES) * e + 3 * n;
       return Vector{v[0], v[1], v[2]};
     };
     const real at_r = POINT[column], at_s = POINT[row];
@@ -99,10 +119,14 @@ struct Line {
     const Vector along_r = r.plus(POINT[place], r_by_t), along_s = s.plus(POINT[place], s_by_t);
     const Vector of_r = cross(along_s, t), of_s = cross(t, along_r), of_t = cross(along_r, along_s);
     const real determinant = dot(along_r, of_r), w = weight * WEIGHT[place];
-    const real scale = w * RECIPROCAL(determinant);
-    return {scale * dot(of_r, of_r),   scale * dot(of_r, of_s), scale * dot(of_r, of_t),
-            scale * dot(of_s, of_s),   scale * dot(of_s, of_t), scale * dot(of_t, of_t),
-            w * (LAMBDA * determinant)};
+    const real scale = times_k(w * RECIPROCAL(determinant), values, place * PLANE + node);
+    return {scale * dot(of_r, of_r),
+            scale * dot(of_r, of_s),
+            scale * dot(of_r, of_t),
+            scale * dot(of_s, of_s),
+            scale * dot(of_s, of_t),
+            scale * dot(of_t, of_t),
+            times_c(w * (LAMBDA * determinant), values, place * PLANE + node)};
   }
 };
 #endif

@@ -10,7 +10,12 @@ PROBLEMS = [
     "sides:flux",
     "sides:period",
     "operator:properties",
+    "coefficients:smooth",
+    "coefficients:order",
+    "coefficients:layered_plate",
+    "coefficients:fin",
     "iterations:hundred",
     "iterations:kershaw_cube",
     "iterations:finer_boxes",
+    "iterations:jumps",
 ]
