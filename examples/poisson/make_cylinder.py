@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import ORDERS
 from groundswell.meshes.hexahedra import face_nodes
+from groundswell.meshes.readers.gmsh import ORDERS
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -9,7 +9,7 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.gmsh import ORDERS
+from groundswell.meshes.readers.gmsh import ORDERS
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -13,9 +13,9 @@ from bent_boxes import FORMATS, NAMES, bend, bent
 from gmsh_files import GMSH, cells_of, numbered, places, save, save_mesh
 
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import read_gmsh
 from groundswell.meshes.hexahedra import face_nodes, positions, tangents
 from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.readers.gmsh import read_gmsh
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "poisson" / "cylinder.msh"
 

@@ -14,7 +14,7 @@ from gmsh_files import VTK_8, save, save_mesh
 import groundswell as gs
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import read_gmsh, read_gmsh_groups
+from groundswell.meshes.readers.gmsh import read_gmsh, read_gmsh_groups
 
 # --- what is refused ------------------------------------------------------------------------------
 

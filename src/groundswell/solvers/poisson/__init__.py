@@ -21,7 +21,7 @@ _EXPORTS = {
     "Box": "groundswell.meshes.box",
     "kershaw": "groundswell.meshes.box",
     "Mesh": "groundswell.meshes.mesh",
-    "read_gmsh": "groundswell.meshes.gmsh",
+    "read_gmsh": "groundswell.meshes.readers.gmsh",
 }
 
 info = SolverInfo(

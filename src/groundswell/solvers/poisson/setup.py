@@ -11,8 +11,8 @@ from groundswell.case.expressions import Expression
 from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.gmsh import read_gmsh_groups
 from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.meshes.readers.gmsh import read_gmsh_groups
 from groundswell.outputs.recording import Recording
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation

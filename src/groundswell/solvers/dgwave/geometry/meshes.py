@@ -13,10 +13,10 @@ import numpy as np
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
-from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
 from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.morton import BITS, encode
+from groundswell.meshes.readers.gmsh import GmshGroups, read_gmsh_groups
 from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.survey import Survey

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted, did_you_mean, quoted
-from groundswell.meshes.gmsh import GmshGroups
+from groundswell.meshes.readers.gmsh import GmshGroups
 from groundswell.seismology.case.fault import FaultSection
 from groundswell.seismology.faults.build import conditions_of
 from groundswell.seismology.faults.labels import fault_label, fault_named

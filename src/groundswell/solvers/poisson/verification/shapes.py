@@ -11,9 +11,9 @@ from groundswell.backends import Backend
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import ORDERS, read_gmsh
 from groundswell.meshes.hexahedra import Floats, Hexahedra, face_nodes
 from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.readers.gmsh import ORDERS, read_gmsh
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation

@@ -16,16 +16,16 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
-from groundswell.meshes.gmsh_file import find_ignored, group_names, read_bytes, read_meshio
-from groundswell.meshes.gmsh_sides import (
+from groundswell.meshes.hexahedra import AXES, tangents
+from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
+from groundswell.meshes.named_surfaces import (
     find_inner,
     format_point,
     refuse_inner,
     tag_boundary,
     tagged_faces,
 )
-from groundswell.meshes.hexahedra import AXES, tangents
-from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
+from groundswell.meshes.readers.gmsh_file import find_ignored, group_names, read_bytes, read_meshio
 
 _FLAT = 1e-10  # least Jacobian determinant, over its mean in the element
 
