@@ -13,6 +13,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, reason_of
 
 VERSIONS = (b"2", b"2.2", b"4.1")  # of the format
@@ -69,14 +72,34 @@ def _why_unreadable(content: bytes, error: BaseException) -> str:
     )
 
 
-def find_ignored(path: Path, content: bytes) -> Iterator[str]:
-    """Yield warnings about contents of the file that are ignored: periodic links."""
-    links = content.partition(b"$Periodic")[2].split(maxsplit=1)[:1]
-    if links and links[0] != b"0":
-        yield (
-            f"{path} has periodic links between sides, which are ignored; use a box for a periodic "
-            "domain"
-        )
+def node_numbers(content: bytes) -> Integers:
+    """Gmsh's numbers of the nodes in the order of meshio's points."""
+    section = content.partition(b"$Nodes")[2].partition(b"$EndNodes")[0].split(b"\n", 1)[1]
+    version, kind, *_ = content.partition(b"$MeshFormat")[2].split(maxsplit=3)
+    if version.startswith(b"2"):
+        if kind == b"1":  # meshio refuses other numbers in binary files
+            return np.arange(int(section.split(maxsplit=1)[0])) + 1
+        return np.array([int(row.split()[0]) for row in section.splitlines()[1:] if row.strip()])
+    numbers = _binary_numbers(section) if kind == b"1" else _text_numbers(section.split())
+    return np.concatenate([np.empty(0, np.int64), *numbers])
+
+
+def _text_numbers(words: list[bytes]) -> Iterator[Integers]:
+    """Yield the numbers of the nodes of each entity of version 4.1."""
+    at = 4
+    while at + 4 <= len(words):
+        count = int(words[at + 3])
+        yield np.array(words[at + 4 : at + 4 + count], np.int64)
+        at += 4 + 4 * count  # numbers, then three coordinates each
+
+
+def _binary_numbers(section: bytes) -> Iterator[Integers]:
+    """The same for binary files, whose sizes have 64 bits."""
+    at = 32
+    while at + 20 <= len(section):
+        count = int.from_bytes(section[at + 12 : at + 20], "little")
+        yield np.frombuffer(section, "<i8", count, at + 20)
+        at += 20 + 32 * count
 
 
 def group_names(content: bytes, dimension: int) -> dict[int, str]:

@@ -21,7 +21,8 @@ _EXPORTS = {
     "Box": "groundswell.meshes.box",
     "kershaw": "groundswell.meshes.box",
     "Mesh": "groundswell.meshes.mesh",
-    "read_gmsh": "groundswell.meshes.readers.gmsh",
+    "read_gmsh": "groundswell.meshes.reading",
+    "read_mesh": "groundswell.meshes.reading",
 }
 
 info = SolverInfo(

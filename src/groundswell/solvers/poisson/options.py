@@ -34,7 +34,7 @@ class ProblemOptions(TypedDict, total=False):
     Keys:
         screening: lambda, 0 or more, 1/m^2.
         mean: mean of u over the domain, for problems with neither screening nor a fixed side.
-        sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
+        sides: boundary tags by name, as `read_mesh` returns them; those of a `Box` are west, east,
             south, north, bottom and top.
         tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
             1e-5 in single precision.

@@ -12,7 +12,7 @@ from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.hexahedra import Hexahedra
-from groundswell.meshes.readers.gmsh import read_gmsh_groups
+from groundswell.meshes.reading import read_mesh_groups
 from groundswell.outputs.recording import Recording
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
@@ -150,7 +150,7 @@ def prepare(case: PoissonCase, comm: Communicator | None = None) -> Setup:
 
 def _with_mesh(case: PoissonCase) -> Setup:
     if isinstance(case.mesh, GmshMesh):
-        groups = read_gmsh_groups(case.mesh.file)
+        groups = read_mesh_groups(case.mesh.file, periodic=True)
         if violations := [*unknown_sides(case.boundaries, groups.sides)]:
             problems = [
                 CaseProblem(".".join(map(str, place)), "", text) for place, text in violations

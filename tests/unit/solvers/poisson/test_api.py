@@ -78,7 +78,7 @@ def test_bodies_that_nothing_holds() -> None:
 
 
 def test_a_mesh_with_names() -> None:
-    mesh, sides = gs.poisson.read_gmsh(ROOT / "examples" / "poisson" / "cylinder.msh")
+    mesh, sides = gs.poisson.read_mesh(ROOT / "examples" / "poisson" / "cylinder.msh")
     wall = {"wall": {"kind": "fixed", "value": lambda x, y, z: 1 - x**2 - y**2}}
     found = gs.poisson.solve(mesh, 4, 4.0, wall, sides=sides)
     x, y, _ = np.moveaxis(found.positions, -1, 0)
@@ -114,7 +114,7 @@ def test_a_mesh_with_names() -> None:
         ({"iterations": 1.5}, "iterations = 1.5: must be a whole number"),
         ({"tolerance": 2.0}, "tolerance = 2.0: must be less than 1"),
         ({"tolerance": 0}, "tolerance = 0: must be greater than 0"),
-        ({"mesh": "part.msh"}, "mesh = 'part.msh'; give a Box, or the Mesh that read_gmsh returns"),
+        ({"mesh": "part.msh"}, "mesh = 'part.msh'; give a Box, or the Mesh that read_mesh returns"),
         ({"boundaries": {"west": 0.0}}, "west: give a table with kind"),
         ({"boundaries": ["west"]}, r"boundaries = \['west'\]; give tables by the names of sides"),
         (
