@@ -18,6 +18,7 @@ from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.meshes.content import CellBlock, MeshContent
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.node_orders import EXODUS, KINDS, SIDES
 from groundswell.meshes.readers.stored_arrays import require_plausible
 
@@ -86,6 +87,8 @@ def _text(letters: Any) -> str:
 def _content(file: _Variables) -> MeshContent:
     numbers, sets = file.numbered("connect"), file.numbered("elem_ss")
     blocks = [_block(file, n) for n in numbers]
+    if any(block.dimension == AXES and block.kind not in KINDS.values() for block in blocks):
+        return MeshContent(_points(file), blocks)  # which is refused later
     faces = [_faces(file, n, blocks) for n in sets]
     blocks += [
         CellBlock("quad", found, np.full(len(found), n))

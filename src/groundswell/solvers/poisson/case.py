@@ -95,18 +95,20 @@ class BoxMesh(Section):
             yield ("kershaw",), "cannot be periodic, because the sides would not meet"
 
 
-class GmshMesh(Section):
-    """`kind = "gmsh"`: hexahedra from a Gmsh file; its physical surfaces are the sides.
+class FileMesh(Section):
+    """`kind = "file"`: hexahedra from a mesh file; its named surfaces are the sides.
 
-    `partition` distributes the elements among ranks, see `meshes.partition`.
+    "gmsh" means the same. `periodic = false` ignores periodic links between sides. `partition`
+    distributes the elements among ranks, see `meshes.partition`.
     """
 
-    kind: Literal["gmsh"]
+    kind: Literal["file", "gmsh"]
     file: DataFile
+    periodic: Flag = True
     partition: Literal["bisection", "metis"] = "bisection"
 
 
-MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
+MeshSection = Annotated[BoxMesh | FileMesh, TaggedUnion()]
 
 
 # --- the equation ---------------------------------------------------------------------------------

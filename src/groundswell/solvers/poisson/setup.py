@@ -14,7 +14,7 @@ from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.meshes.reading import read_mesh_groups
 from groundswell.outputs.recording import Recording
-from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
+from groundswell.solvers.poisson.case import AXES, BoxMesh, FileMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.lines import looks_flat
 from groundswell.solvers.poisson.multigrid import level_degrees
@@ -33,6 +33,7 @@ class Setup:
     Args:
         sides: boundary tags of the mesh's sides, by name.
         mesh_warnings: what its file holds that is ignored.
+        periodic: names of the sides that periodic links of the file join.
     """
 
     has_fixed_steps: ClassVar[bool] = False  # the number of iterations is unknown
@@ -42,6 +43,7 @@ class Setup:
     mesh: Hexahedra
     sides: Mapping[str, int]
     mesh_warnings: tuple[str, ...] = ()
+    periodic: tuple[str, ...] = ()
 
     @property
     def recording(self) -> Recording:
@@ -91,7 +93,7 @@ class Setup:
             InputError: there are fewer elements than ranks, or processes do not fit.
         """
         mesh = self.case.mesh
-        method = mesh.partition if isinstance(mesh, GmshMesh) else "bisection"
+        method = mesh.partition if isinstance(mesh, FileMesh) else "bisection"
         return ElementPartition.of(self.mesh, ranks, self.case.run.processes, method)
 
     @property
@@ -129,7 +131,8 @@ class Setup:
     @property
     def boundary_kinds(self) -> dict[str, str]:
         """Kind of boundary condition of each side, by name."""
-        return {name: self._kind(name) for name in self.sides}
+        kinds = {name: self._kind(name) for name in self.sides}
+        return kinds | dict.fromkeys(self.periodic, "periodic")
 
     def _kind(self, name: str) -> str:
         side = self.case.boundaries.get(name)
@@ -149,14 +152,14 @@ def prepare(case: PoissonCase, comm: Communicator | None = None) -> Setup:
 
 
 def _with_mesh(case: PoissonCase) -> Setup:
-    if isinstance(case.mesh, GmshMesh):
-        groups = read_mesh_groups(case.mesh.file, periodic=True)
+    if isinstance(case.mesh, FileMesh):
+        groups = read_mesh_groups(case.mesh.file, periodic=case.mesh.periodic)
         if violations := [*unknown_sides(case.boundaries, groups.sides)]:
             problems = [
                 CaseProblem(".".join(map(str, place)), "", text) for place, text in violations
             ]
             raise CaseError(problems, case.source_name)
-        return Setup(case, groups.mesh, groups.sides, groups.warnings)
+        return Setup(case, groups.mesh, groups.sides, groups.warnings, groups.periodic)
     return Setup(case, _make_box(case.mesh), case.mesh.sides)
 
 
