@@ -124,6 +124,8 @@ def _hexahedra(content: MeshContent) -> tuple[Integers, Integers]:
     kinds = {block.kind for block in blocks}
     if len(kinds) != 1 or not kinds <= {*KINDS.values()}:
         raise InputError(_unsupported_cells(content.blocks, kinds))
+    if any(KINDS.get(block.nodes.shape[1]) != block.kind for block in blocks):
+        raise InputError("elements lack nodes, or have too many; save it again")
     numbers = np.concatenate([block.nodes for block in blocks]).astype(np.int64)
     if numbers.min() < 0 or numbers.max() >= len(content.points):
         raise InputError("elements refer to nodes that the file lacks; save it again")

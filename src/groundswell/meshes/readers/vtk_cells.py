@@ -17,6 +17,7 @@ _TYPES |= {28: "quad9", 70: "quad", 10: "tetra", 24: "tetra10", 71: "tetra", 11:
 _TYPES |= {12: "hexahedron", 25: "hexahedron20", 29: "hexahedron27", 72: "hexahedron"}
 _TYPES |= {13: "wedge", 26: "wedge15", 32: "wedge18", 73: "wedge", 14: "pyramid", 27: "pyramid13"}
 _TYPES |= {74: "pyramid", 33: "hexahedron24", 42: "polyhedron", 7: "polygon"}
+_SIZES = {5: 3, 8: 4, 9: 4, 11: 8, 12: 8, 22: 6, 23: 8, 25: 20, 28: 9, 29: 27}
 VOXEL, PIXEL, LAGRANGE = 11, 8, (69, 70, 71, 72, 73, 74)
 
 # Names of arrays that number surfaces and volumes in files of Gmsh, meshio, Salome and others.
@@ -57,6 +58,8 @@ def _blocks(
         kind = _kind(number, size)
         if kind is None:  # points and lines
             continue
+        if size != _SIZES.get(number, size):
+            raise InputError(f"has cells {kind} of {size} points; it is damaged: save it again")
         nodes = connectivity[offsets[here, None] - size + np.arange(size)]
         if number in (VOXEL, PIXEL):
             nodes = nodes[:, [0, 1, 3, 2, 4, 5, 7, 6][:size]]
