@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import tomllib
@@ -37,7 +38,7 @@ def solved(name: str, folder: Path, **method: Any) -> Result:
     return run(PoissonCase.from_dict(content, EXAMPLES), folder=folder)
 
 
-@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml"])
+@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml", "pipe.toml"])
 def test_examples_can_run_as_they_are(name: str) -> None:
     found = check(EXAMPLES / name)
     assert found["problems"] == [] and found["warnings"] == []
@@ -64,6 +65,17 @@ def test_the_rod(tmp_path: Path) -> None:
     low = z < 0.2
     assert np.abs(u[low] - (1 - x[low] ** 2 - y[low] ** 2)).max() < 0.02
     assert u.max() == u[z == 2].max() and 1.5 < u.max() < 2.5
+
+
+def test_the_pipe(tmp_path: Path) -> None:
+    """The profile is a parabola along the whole pipe; its file is what the script writes."""
+    found = json.loads((solved("pipe.toml", tmp_path).folder / "solution.json").read_text())
+    assert found["converged"] and found["error_max"] < 1e-8
+    spec = importlib.util.spec_from_file_location("make_pipe", EXAMPLES / "make_pipe.py")
+    assert spec and spec.loader
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    assert (EXAMPLES / "pipe.re2").read_bytes() == make.content(*make.build())
 
 
 def test_the_python_of_the_guide_runs(

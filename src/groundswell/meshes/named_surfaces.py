@@ -24,7 +24,8 @@ def tagged_faces(content: MeshContent) -> tuple[Integers, Integers]:
     for block in content.of_dimension(2):
         if block.tags.any() and not block.kind.startswith("quad"):
             raise InputError(f"surfaces hold {block.kind} cells; recombine them to quads")
-        rows.append(np.column_stack([block.nodes[:, :4], block.tags])[block.tags != 0])
+        corners = np.sort(block.nodes[:, :4], axis=1)  # both sides of a face inside are one
+        rows.append(np.column_stack([corners, block.tags])[block.tags != 0])
     unique = np.unique(np.concatenate(rows), axis=0).astype(np.int64)
     return unique[:, :4], unique[:, 4]
 

@@ -55,6 +55,17 @@ def test_a_wave_through_linked_sides(tmp_path: Path, source: str) -> None:
     assert np.abs(found.values - exact).max() < 1e-5
 
 
+def test_sides_that_are_turned() -> None:
+    """u = r^4 cos(4 phi) is the same after a quarter turn, which links two sides of the ring."""
+    mesh, sides = read_mesh(FILES / "periodic_turned.msh")
+    assert sides.keys() == {"bottom", "top", "outer", "inner"}
+    exact = "x**4 - 6 * x**2 * y**2 + y**4"
+    fixed = {name: {"kind": "fixed", "value": exact} for name in ("inner", "outer")}
+    found = gs.poisson.solve(mesh, 12, 0.0, fixed, sides=sides)
+    x, y, _ = np.moveaxis(found.positions, -1, 0)
+    assert np.abs(found.values - (x**4 - 6 * x**2 * y**2 + y**4)).max() < 1e-6
+
+
 def test_a_wave_along_two_linked_axes(tmp_path: Path) -> None:
     """A box whose sides along x and y are linked; the edges at their corners are one."""
     n = 3

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
 from groundswell.meshes.content import CellBlock, MeshContent
 from groundswell.meshes.hexahedra import AXES
@@ -23,6 +23,8 @@ from groundswell.meshes.readers.gmsh_file import (
     read_bytes,
     read_meshio,
 )
+
+_SAME_PLACE = 1e-6  # distance of linked points, over the size of their surface
 
 
 def read_content(path: Path) -> MeshContent:
@@ -72,15 +74,53 @@ def _require_one_group(groups: dict[str, Any], block: int) -> None:
 
 def _links(source: Any, content: bytes) -> Iterator[Integers]:
     """Points of each periodic link of surfaces, with those that they are linked to, (pairs, 2)."""
-    links = [pairs for dimension, _, _, pairs in source.gmsh_periodic or () if dimension == 2]
-    if not links:
-        return
-    numbers = node_numbers(content)
+    links = [link for link in source.gmsh_periodic or () if link[0] == 2]
+    numbers = node_numbers(content) if links else np.empty(0, np.int64)
+    for _, surfaces, affine, pairs in links:
+        found = _points(np.asarray(pairs, np.int64) + 1, numbers)  # meshio subtracts 1
+        is_whole = np.isin(_points_on(source, surfaces[0]), found[:, 0]).all()
+        if not is_whole and affine is not None and len(affine) == 16:
+            # Gmsh does not list the nodes of surfaces that it has extruded.
+            yield _matched(source, surfaces, np.reshape(affine, (4, 4)))
+        else:
+            yield found
+
+
+def _points(wanted: Integers, numbers: Integers) -> Integers:
+    """Indices of the points with these numbers."""
+    if not wanted.size:
+        return np.empty((0, 2), np.int64)
     order = np.argsort(numbers)
-    for pairs in links:
-        wanted = np.asarray(pairs, np.int64) + 1  # meshio subtracts 1
-        place = np.searchsorted(numbers[order], wanted).clip(max=len(order) - 1)
-        found = order[place]
-        if not np.array_equal(numbers[found], wanted):
-            raise InputError("periodic links refer to nodes that the file lacks; save it again")
-        yield found
+    found = order[np.searchsorted(numbers[order], wanted).clip(max=len(order) - 1)]
+    if not np.array_equal(numbers[found], wanted):
+        raise InputError("periodic links refer to nodes that the file lacks; save it again")
+    return found
+
+
+def _matched(source: Any, surfaces: tuple[int, int], affine: Floats) -> Integers:
+    """Points of a surface with those of another that an affine map leads to them, (pairs, 2)."""
+    from scipy.spatial import cKDTree
+
+    own, other = (_points_on(source, surface) for surface in surfaces)
+    mapped = source.points[other] @ affine[:3, :3].T + affine[:3, 3]
+    places = source.points[own]
+    if not (len(own) == len(other) > 0 and np.isfinite([mapped, places]).all()):
+        raise InputError(
+            f"surfaces {surfaces[0]} and {surfaces[1]} of a periodic link lack cells; "
+            "put both in physical surfaces, and mesh them with Periodic Surface"
+        )
+    distance, nearest = cKDTree(mapped).query(places)
+    if not distance.max() < _SAME_PLACE * np.ptp(places, axis=0).max():
+        raise InputError("points of a periodic link have none on the other side; mesh them alike")
+    return np.column_stack([own, other[nearest]])
+
+
+def _points_on(source: Any, surface: int) -> Integers:
+    """Indices of the corners of the cells of a surface of the geometry."""
+    tags = source.cell_data.get("gmsh:geometrical", [])
+    parts = [
+        block.data[tag == surface][:, :4].ravel()
+        for block, tag in zip(source.cells, tags, strict=False)
+        if block.type.startswith("quad")
+    ]
+    return np.unique(np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64))
