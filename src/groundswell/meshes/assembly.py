@@ -84,6 +84,8 @@ def assemble(content: MeshContent, *, inner: bool = False, periodic: bool = Fals
 def _warnings(content: MeshContent, periodic: bool) -> Iterable[str]:
     """What is ignored."""
     yield from content.warnings
+    if not any(block.tags.any() for block in content.of_dimension(2)):
+        yield "no surfaces are named, so the whole boundary is one side, which has a number"
     if content.links and not periodic:
         yield "periodic links between sides are ignored; use a box for a periodic domain"
 

@@ -187,6 +187,16 @@ def test_groups_of_med_that_share_cells(tmp_path: Path) -> None:
         read_mesh(path)
 
 
+def test_files_without_surfaces() -> None:
+    found = read_mesh_groups(FILES / "vtk_20.exo")
+    assert found.sides == {"1": 1} and "no surfaces are named" in found.warnings[0]
+
+
+def test_the_guide_has_every_format() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "meshes.md").read_text()
+    assert all(f"| `{ending}`" in page or f", `{ending}`" in page for ending in FORMATS)
+
+
 def test_the_case_reads_any_format(tmp_path: Path) -> None:
     """Sides have the names of the file."""
     mesh, tags = bent(2)

@@ -7,13 +7,13 @@ hexahedra as in "Three-dimensional solid element library".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
 from groundswell.meshes.content import CellBlock, MeshContent
 from groundswell.meshes.node_orders import ABAQUS
@@ -36,7 +36,7 @@ _GENERATING = {"NGEN", "NFILL", "NCOPY", "ELGEN", "ELCOPY", "INCLUDE"}
 class _Model:
     """What has been read so far."""
 
-    nodes: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+    nodes: list[tuple[Integers, Floats]] = field(default_factory=list)
     elements: list[Elements] = field(default_factory=list)
     sets: Sets = field(default_factory=Sets)
     instances: int = 0
@@ -57,7 +57,7 @@ def read_content(path: Path) -> MeshContent:
             raise InputError(
                 f"line {section.line}, *{section.keyword}: {error}; write the file again"
             ) from None
-    if not model.nodes or not model.elements:
+    if not sum(len(numbers) for numbers, _ in model.nodes) or not model.elements:
         raise InputError("has no *NODE or no *ELEMENT lines; it is incomplete or not of Abaqus")
     return _content(model)
 
@@ -71,7 +71,7 @@ def _store(section: Section, model: _Model) -> None:
             "and elements"
         )
     if keyword == "NODE":
-        model.nodes.update(_nodes(section))
+        model.nodes.append(_nodes(section))
     elif keyword == "ELEMENT":
         _store_elements(section, model)
     elif keyword == "INSTANCE":
@@ -80,11 +80,19 @@ def _store(section: Section, model: _Model) -> None:
         model.sets.store(section)
 
 
-def _nodes(section: Section) -> Iterator[tuple[int, tuple[float, float, float]]]:
-    for row in section.rows:
-        number, *place = row
-        x, y, z = [*(float(v.upper().replace("D", "E") or 0) for v in place[:3]), 0.0, 0.0, 0.0][:3]
-        yield int(number), (x, y, z)
+def _nodes(section: Section) -> tuple[Integers, Floats]:
+    """Numbers and positions of nodes; coordinates that are left out are 0."""
+    values = ",".join(section.lines).upper().replace("D", "E").split(",")
+    if len(values) != 4 * len(section.lines):
+        values = [value for row in section.rows for value in [*row, "0", "0", "0"][:4]]
+    table = np.array([float(value or 0) for value in values]).reshape(-1, 4)
+    return _whole(table[:, 0]), table[:, 1:]
+
+
+def _whole(values: Floats) -> Integers:
+    if not (np.abs(values) < 2**53).all() or (values % 1 != 0).any():
+        raise ValueError("numbers of nodes are not whole")
+    return values.astype(np.int64)
 
 
 def _store_elements(section: Section, model: _Model) -> None:
@@ -94,7 +102,7 @@ def _store_elements(section: Section, model: _Model) -> None:
             kind, size = kinds[int(match[1])], int(match[1]) % 59  # STRI65 has 6 nodes
             break
     if not size:
-        model.ignored[kind_of] = model.ignored.get(kind_of, 0) + len(section.rows)
+        model.ignored[kind_of] = model.ignored.get(kind_of, 0) + len(section.lines)
         return
     numbers = section.integers
     if len(numbers) % (size + 1):
@@ -118,9 +126,9 @@ def _require_in_place(section: Section, model: _Model) -> None:
 
 
 def _content(model: _Model) -> MeshContent:
-    points = np.array(list(model.nodes.values()))
+    numbers, points = (np.concatenate(parts) for parts in zip(*model.nodes, strict=True))
     groups = find_groups(model.elements, model.sets)
-    index = _index_of(np.array(list(model.nodes), np.int64))
+    index = _index_of(numbers)
     blocks = [
         CellBlock(of.kind, _ordered(of.kind, index(of.nodes)), tags)
         for of, tags in zip(model.elements, groups.tags, strict=True)
@@ -134,12 +142,15 @@ def _content(model: _Model) -> MeshContent:
 
 
 def _index_of(numbers: Integers) -> Callable[[Integers], Integers]:
-    """The function from numbers of nodes to indices of points, -1 where there is none."""
-    order = np.argsort(numbers)
+    """The function from numbers of nodes to indices of points, -1 where there is none.
+
+    Of nodes with one number, the last counts.
+    """
+    order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
 
     def index(wanted: Integers) -> Integers:
-        place = np.searchsorted(ordered, wanted).clip(max=len(ordered) - 1)
+        place = (np.searchsorted(ordered, wanted, side="right") - 1).clip(min=0)
         return np.where(ordered[place] == wanted, order[place], -1)
 
     return index

@@ -20,19 +20,25 @@ class Section:
     Args:
         keyword: in capitals.
         parameters: values by their names in capitals; "" for those without a value.
-        rows: the values of each line.
+        lines: of data.
         line: number of the line with the keyword.
     """
 
     keyword: str
     parameters: dict[str, str]
-    rows: list[list[str]]
+    lines: list[str]
     line: int
+
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The values of each line."""
+        return [[value.strip() for value in line.split(",")] for line in self.lines]
 
     @cached_property
     def integers(self) -> Integers:
         """All values, which are whole numbers; lines may go on in the next one."""
-        return np.array([int(value) for row in self.rows for value in row if value], np.int64)
+        values = ",".join(self.lines).split(",")
+        return np.array([int(value) for value in values if value and not value.isspace()], np.int64)
 
 
 def read_sections(path: Path) -> Iterator[Section]:
@@ -56,7 +62,7 @@ def read_sections(path: Path) -> Iterator[Section]:
                 yield section
             section = _keyword(line, number)
         elif section is not None:
-            section.rows.append([value.strip() for value in line.split(",")])
+            section.lines.append(line)
     if section is not None:
         yield section
 
