@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -70,15 +70,22 @@ def assemble(content: MeshContent, *, inner: bool = False, periodic: bool = Fals
         refuse_inner(within)
     mesh, tags = tag_boundary(mesh, [*found], names)
     sides = {name: tag for name, tag in tags.items() if tag not in found}
-    linked: tuple[str, ...] = ()
-    if content.links and periodic:
-        links = [_numbers_among(vertices, link) for link in content.links]
-        mesh, linked = join_links(mesh, points, links, sides)
-    sides = {name: tag for name, tag in sides.items() if name not in linked}
-    called = {int(tag): content.volumes.get(int(tag), str(tag)) for tag in np.unique(volumes)}
-    called.pop(0, None)
-    notes = tuple(_warnings(content, periodic))
-    return MeshGroups(mesh, sides, volumes, called, within, linked, notes)
+    links = [_numbers_among(vertices, link) for link in content.links if periodic]
+    mesh, linked = join_links(mesh, points, links, sides) if links else (mesh, ())
+    return MeshGroups(
+        mesh,
+        {name: tag for name, tag in sides.items() if name not in linked},
+        volumes,
+        _called(volumes, content.volumes),
+        within,
+        linked,
+        tuple(_warnings(content, periodic)),
+    )
+
+
+def _called(tags: Integers, names: Mapping[int, str]) -> dict[int, str]:
+    """Names of these tags above 0."""
+    return {tag: names.get(tag, str(tag)) for tag in np.unique(tags[tags > 0]).tolist()}
 
 
 def _warnings(content: MeshContent, periodic: bool) -> Iterable[str]:

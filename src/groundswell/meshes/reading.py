@@ -64,7 +64,8 @@ def read_mesh_groups(
     try:
         found = assemble(_reader(path)(path), inner=inner, periodic=periodic)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        text = str(error).removeprefix(f"{path} ")  # formats of arrays give it already
+        raise InputError(f"{path}: {text}") from error
     except (MemoryError, OverflowError) as error:
         raise InputError(f"{path}: numbers in it are too large; write it again") from error
     return replace(found, warnings=tuple(f"{path}: {text}" for text in found.warnings))

@@ -110,25 +110,30 @@ def _content(stream: _Stream) -> MeshContent:
     curved = CurvedSides(elements, edges, values, [text[:1] for text in letters])
     fitted = element_nodes(corners, curved)
     points, numbers = merge(corners)
-    sets = list(_tag_sets(stream, count))
-    chosen = sets[1 if fluid < count and len(sets) > 1 else 0] if sets else None
+    tags, notes = _chosen_tags([*_tag_sets(stream, count)], has_solid=fluid < count)
     volumes = np.where(np.arange(count) < fluid, FLUID, SOLID) * (fluid < count)
-    blocks = [CellBlock("hexahedron", numbers, volumes)]
-    names: dict[int, str] = {}
-    links: tuple[Integers, ...] = ()
-    if chosen is not None:
-        block, names = _surfaces(chosen, numbers)
-        blocks.append(block)
-        links = _links(chosen, numbers, points)
-    notes = tuple(_notes(sets, chosen))
-    named = {FLUID: "fluid", SOLID: "solid"}
-    return MeshContent(points, blocks, names, named, links, notes, fitted)
+    faces, names = _surfaces(tags, numbers)
+    return MeshContent(
+        points,
+        [CellBlock("hexahedron", numbers, volumes), faces],
+        names,
+        {FLUID: "fluid", SOLID: "solid"},
+        _links(tags, numbers, points),
+        notes,
+        fitted,
+    )
 
 
-def _notes(sets: list[_Tags], chosen: _Tags | None) -> Iterator[str]:
-    if len(sets) > 1:
-        number = next(n for n, tags in enumerate(sets, 1) if tags is chosen)
-        yield f"boundary tags are those of field {number} of {len(sets)}; the others are ignored"
+def _chosen_tags(sets: list[_Tags], *, has_solid: bool) -> tuple[_Tags, tuple[str, ...]]:
+    """The tags of the first field, or of the second one if there are solids, and warnings."""
+    if not sets:
+        none = np.empty(0, np.int64)
+        return _Tags(none, none, [], np.empty((0, 5))), ()
+    if len(sets) == 1:
+        return sets[0], ()
+    number = 1 if has_solid else 0
+    of = f"field {number + 1} of {len(sets)}"
+    return sets[number], (f"boundary tags are those of {of}; the others are ignored",)
 
 
 def _tag_sets(stream: _Stream, count: int) -> Iterator[_Tags]:
@@ -165,7 +170,7 @@ def _surfaces(tags: _Tags, numbers: Integers) -> tuple[CellBlock, dict[int, str]
 
 def _links(tags: _Tags, numbers: Integers, points: Floats) -> tuple[Integers, ...]:
     """See `MeshContent`."""
-    linked = np.flatnonzero([tag in _PERIODIC for tag in tags.letters])
+    linked = np.flatnonzero(np.array([tag in _PERIODIC for tag in tags.letters], bool))
     others = np.nan_to_num(tags.values[linked, :2], nan=0, posinf=0, neginf=0).astype(np.int64) - 1
     if not (_are_below(others[:, 0], len(numbers)) and _are_below(others[:, 1], len(SIDES))):
         raise InputError("has periodic sides without the other side; write it again")
