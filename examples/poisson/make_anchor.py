@@ -18,8 +18,8 @@ import numpy as np
 from make_cylinder import QUAD, Array, Numbers, around, core, merged
 
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import ORDERS
 from groundswell.meshes.hexahedra import face_nodes
+from groundswell.meshes.node_orders import tensor_order
 
 RADIUS, HALF, LAYER, LENGTH = 0.02, 0.15, 0.16, 0.28  # m: bar, half the width, both along z
 ACROSS, OUT, GRADING = 2, 4, 2.0  # elements across the bar, and from it to the sides
@@ -84,7 +84,7 @@ def build() -> meshio.Mesh:
     kind[np.isclose(middle[:, 2], 0)] = SURFACES["room"]
     sizes = [len(part) for part in parts.values()]
     volumes = np.split(numbers, np.cumsum(sizes)[:-1])
-    cells = [("hexahedron27", each[:, np.argsort(ORDERS["hexahedron27"])]) for each in volumes]
+    cells = [("hexahedron27", each[:, np.argsort(tensor_order(27))]) for each in volumes]
     cells += [("quad9", faces[kind == tag][:, QUAD]) for tag in SURFACES.values()]
     groups = [*VOLUMES.values(), *SURFACES.values()]
     tags = [np.full(len(nodes), group) for group, (_, nodes) in zip(groups, cells, strict=True)]

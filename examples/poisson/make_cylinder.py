@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import ORDERS
 from groundswell.meshes.hexahedra import face_nodes
+from groundswell.meshes.node_orders import tensor_order
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -77,7 +77,7 @@ def surfaces(points: Array, numbers: Numbers) -> dict[str, Numbers]:
 def build() -> meshio.Mesh:
     """The mesh with its physical groups."""
     points, numbers = merged(elements())
-    cells = [("hexahedron27", numbers[:, np.argsort(ORDERS["hexahedron27"])])]
+    cells = [("hexahedron27", numbers[:, np.argsort(tensor_order(27))])]
     cells += [("quad9", faces) for faces in surfaces(points, numbers).values()]
     groups = [INSIDE, *SURFACES.values()]
     tags = [np.full(len(nodes), group) for group, (_, nodes) in zip(groups, cells, strict=True)]

@@ -9,7 +9,7 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.gmsh import ORDERS
+from groundswell.meshes.node_orders import tensor_order
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -32,7 +32,7 @@ def with_groups(points: Array, numbers: Numbers, surfaces: Mapping[str, Numbers]
         numbers: corners of elements, x fastest, (elements, 8).
         surfaces: corners of the faces of each surface, (faces, 4).
     """
-    cells = [("hexahedron", numbers[:, np.argsort(ORDERS["hexahedron"])])]
+    cells = [("hexahedron", numbers[:, np.argsort(tensor_order(8))])]
     cells += [("quad", nodes[:, QUAD]) for nodes in surfaces.values()]
     groups = [*range(1, len(cells) + 1)]
     tags = [np.full(len(nodes), n) for n, (_, nodes) in zip(groups, cells, strict=True)]

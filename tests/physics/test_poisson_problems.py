@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import tomllib
@@ -40,7 +41,7 @@ def solved(name: str, folder: Path, **method: Any) -> Result:
     return run(PoissonCase.from_dict(content, EXAMPLES), folder=folder)
 
 
-@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml", "anchor.toml"])
+@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml", "anchor.toml", "pipe.toml"])
 def test_examples_can_run_as_they_are(name: str) -> None:
     found = check(EXAMPLES / name)
     assert found["problems"] == [] and found["warnings"] == []
@@ -88,6 +89,17 @@ def test_the_anchor(tmp_path: Path) -> None:
     bar = solver.values[(z < 1e-9) & (np.hypot(x, y) < 0.019)]
     wall = solver.values[(z < 1e-9) & (np.hypot(x, y) > 0.1)]
     assert -6.5 < bar.min() < bar.max() < -5.5 and 18.9 < wall.min() < wall.max() < 19.2
+
+
+def test_the_pipe(tmp_path: Path) -> None:
+    """The profile is a parabola along the whole pipe; its file is what the script writes."""
+    found = json.loads((solved("pipe.toml", tmp_path).folder / "solution.json").read_text())
+    assert found["converged"] and found["error_max"] < 1e-8
+    spec = importlib.util.spec_from_file_location("make_pipe", EXAMPLES / "make_pipe.py")
+    assert spec and spec.loader
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    assert (EXAMPLES / "pipe.re2").read_bytes() == make.content(*make.build())
 
 
 def test_the_python_of_the_guide_runs(

@@ -171,7 +171,7 @@ def assert_same(folder: Path, other: Path) -> None:
             {"boundaries": 'west = { kind = "fixed", value = "1 / y" }'},
             "the value of a fixed side is inf at (0, 0, 0)",
         ),
-        ({"mesh": 'kind = "gmsh"\nfile = "case.toml"'}, "not a .msh file"),
+        ({"mesh": 'kind = "file"\nfile = "case.toml"'}, "an unknown format, .toml; allowed: .msh"),
         ({"mesh": f'kind = "gmsh"\nfile = "{ROD}"'}, "its sides are wall, bottom or top"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Hexahedral meshes: boxes, unstructured meshes, Gmsh files, and how to partition them."""
+"""Hexahedral meshes: boxes, unstructured meshes, mesh files, and how to partition them."""

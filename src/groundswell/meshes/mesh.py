@@ -43,6 +43,8 @@ class Mesh:
         order: degree of the element maps.
         sides: tagged boundary faces, by their four vertices in rising order, (faces, 4).
         side_tags: tags of these faces, above 0, (faces,). Other boundary faces have tag 1.
+        unlinked: vertices of the corners if no periodic links joined any, (elements, 8); None if
+            none do.
 
     Raises:
         InputError: arrays of wrong kinds or shapes, inverted elements, or a face of three elements.
@@ -53,6 +55,7 @@ class Mesh:
     order: int = 1
     sides: Integers = field(default_factory=lambda: np.empty((0, 4), np.int64))
     side_tags: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    unlinked: Integers | None = None
 
     def __post_init__(self) -> None:
         order = whole_number("order", self.order)
@@ -146,13 +149,28 @@ class Mesh:
 
     def reordered(self, order: Integers) -> Mesh:
         """The mesh with its elements in another order, (elements,)."""
-        return replace(self, corners=self.corners[order], nodes=self.nodes[order])
+        unlinked = None if self.unlinked is None else self.unlinked[order]
+        return replace(
+            self, corners=self.corners[order], nodes=self.nodes[order], unlinked=unlinked
+        )
+
+    def without_links(self) -> Mesh:
+        """The mesh whose vertices no periodic links join; its sides have no tags."""
+        if self.unlinked is None:
+            return self
+        return Mesh(self.unlinked, self.nodes, self.order)
 
     def mirrored(self, axis: int) -> Mesh:
         """The mesh with the signs of coordinates along an axis changed, and r reversed."""
         signs = np.where(np.arange(AXES) == axis, -1.0, 1.0)
         nodes, corners = reverse_r(self.nodes * signs, self.order), reverse_r(self.corners, 1)
-        return replace(self, corners=corners, nodes=nodes)
+        unlinked = None if self.unlinked is None else reverse_r(self.unlinked, 1)
+        return replace(self, corners=corners, nodes=nodes, unlinked=unlinked)
+
+    @property
+    def edges(self) -> Integers:
+        """Vertices of each edge in rising order, (edges, 2)."""
+        return self._edges[0]
 
     @cached_property
     def _edges(self) -> tuple[Integers, Integers]:

@@ -31,6 +31,8 @@ from groundswell.meshes.hexahedra import (
     interpolate,
     positions,
 )
+from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.node_orders import lagrange_order
 from groundswell.spectral_elements.fields import as_dataset
 from groundswell.spectral_elements.geometry import tabulate
 from groundswell.spectral_elements.node_numbering import NodeNumbering
@@ -74,13 +76,13 @@ class LagrangeElements:
     ) -> Self:
         """Fields on a whole mesh, interpolated to MAX_DEGREE if their degree is higher.
 
-        The two ends of a periodic box become different points.
+        Linked points of periodic sides are different points.
 
         Args:
             degree: of the fields.
             fields: values at GLL nodes by name, (elements, (degree + 1)^3).
         """
-        mesh = replace(mesh, periodic=(False, False, False)) if isinstance(mesh, Box) else mesh
+        mesh = _without_links(mesh)
         everyone, lower = np.arange(mesh.count), min(degree, MAX_DEGREE)
         numbering = NodeNumbering.on(mesh, lower)
 
@@ -189,21 +191,13 @@ def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:
     return tabulate(compute, len(values), len(matrix) ** AXES)[0]
 
 
+def _without_links(mesh: Hexahedra) -> Hexahedra:
+    """The mesh without periodic sides."""
+    if isinstance(mesh, Box):
+        return replace(mesh, periodic=(False, False, False))
+    return mesh.without_links() if isinstance(mesh, Mesh) else mesh
+
+
 def _equidistant_matrix(degree: int, lower: int) -> Floats:
     """Interpolation from GLL nodes to equidistant ones along an axis, (lower + 1, degree + 1)."""
     return gll(degree).interpolation(np.linspace(-1, 1, lower + 1))
-
-
-def lagrange_order(degree: int) -> Integers:
-    """Indices of an element's nodes in VTK's order, ((degree + 1)^3,)."""
-    lattice = np.arange((degree + 1) ** AXES).reshape((degree + 1,) * AXES)  # t, s, r
-    low, high, inside = 0, -1, slice(1, -1)
-    flat: list[tuple[Any, Any]]
-    ring = [(low, low), (low, high), (high, high), (high, low)]  # (s, r) around the element
-    corners = [lattice[t, s, r] for t in (low, high) for s, r in ring]
-    flat = [(low, inside), (inside, high), (high, inside), (inside, low)]
-    edges = [lattice[t, s, r] for t in (low, high) for s, r in flat]
-    upright = [lattice[inside, s, r] for s, r in ring]
-    faces = [np.take(lattice, end, axis)[inside, inside] for axis in (2, 1, 0) for end in (0, -1)]
-    parts = [*corners, *edges, *upright, *faces, lattice[inside, inside, inside]]
-    return np.concatenate([np.ravel(part) for part in parts])

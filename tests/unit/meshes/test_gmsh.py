@@ -13,9 +13,9 @@ from bent_boxes import FORMATS, NAMES, bend, bent
 from gmsh_files import GMSH, cells_of, numbered, places, save, save_mesh
 
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import read_gmsh
 from groundswell.meshes.hexahedra import face_nodes, positions, tangents
 from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.reading import read_mesh
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "poisson" / "cylinder.msh"
 
@@ -51,7 +51,7 @@ def test_what_was_written_is_read(
 ) -> None:
     mesh, tags = bent(order)
     path = save_mesh(tmp_path / "a.msh", mesh, tags, NAMES, version=version, binary=binary)
-    found, sides = read_gmsh(path)
+    found, sides = read_mesh(path)
     assert np.array_equal(found.nodes, mesh.nodes) and found.order == order
     assert np.array_equal(found.tags(np.arange(12)), tags)
     assert sides == {"2": 2, "inlet": 4, "the outlet": 7}
@@ -76,7 +76,7 @@ def test_numbering_is_that_of_gmsh(tmp_path: Path, size: int) -> None:
         f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{size}\n{lines}\n$EndNodes\n"
         f"$Elements\n1\n9 {code} 2 0 1 {element}\n$EndElements\n"
     )
-    found, sides = read_gmsh(path)
+    found, sides = read_mesh(path)
     assert np.allclose(found.nodes, nodes, atol=1e-15)
     assert sides == {"1": 1} and found.tags([0]).tolist() == [[1] * 6]
 
@@ -87,7 +87,7 @@ def test_twenty_nodes_in_many_elements(tmp_path: Path) -> None:
     (_, hexahedra, ones), *quads = cells_of(numbers, tags)
     cells = [("quad8", quad[:, :8], tag) for _, quad, tag in quads]
     path = save(tmp_path / "a.msh", points, [("hexahedron20", hexahedra[:, :20], ones), *cells])
-    found, _ = read_gmsh(path)
+    found, _ = read_mesh(path)
     assert np.allclose(found.nodes, mesh.nodes, atol=1e-14)
     assert np.array_equal(found.tags(np.arange(12)), tags)
 
@@ -100,7 +100,7 @@ def test_left_handed_elements_are_mirrored(tmp_path: Path, order: int) -> None:
     cubes = numbers.reshape(-1, n, n, n)
     cubes[left] = cubes[left].swapaxes(1, 2)
     tags[left] = tags[left][:, [0, 1, 4, 5, 2, 3]]
-    found, _ = read_gmsh(save(tmp_path / "a.msh", points, cells_of(numbers, tags)))
+    found, _ = read_mesh(save(tmp_path / "a.msh", points, cells_of(numbers, tags)))
     assert volume(found) == pytest.approx(volume(mesh), rel=1e-14)
     require_joined(found)
     tags[left] = tags[left][:, [1, 0, 2, 3, 4, 5]]
@@ -110,7 +110,7 @@ def test_left_handed_elements_are_mirrored(tmp_path: Path, order: int) -> None:
 def test_a_mesh_of_left_handed_elements_alone(tmp_path: Path) -> None:
     mesh, tags = bent(2)
     points, numbers = numbered(mesh)
-    found, _ = read_gmsh(save(tmp_path / "a.msh", -points, cells_of(numbers, tags)))
+    found, _ = read_mesh(save(tmp_path / "a.msh", -points, cells_of(numbers, tags)))
     assert volume(found) == pytest.approx(volume(mesh), rel=1e-14)
 
 
@@ -118,14 +118,14 @@ def test_units_of_the_mesh_do_not_matter(tmp_path: Path) -> None:
     mesh, tags = bent(2)
     points, numbers = numbered(mesh)
     for size in (1e-7, 1e7):
-        found, _ = read_gmsh(
+        found, _ = read_mesh(
             save(tmp_path / "a.msh", size * points + size, cells_of(numbers, tags))
         )
         assert volume(found) == pytest.approx(size**3 * volume(mesh), rel=1e-9)
 
 
 def test_the_example() -> None:
-    mesh, sides = read_gmsh(EXAMPLE)
+    mesh, sides = read_mesh(EXAMPLE)
     assert sides == {"wall": 1, "bottom": 2, "top": 3} and mesh.count == 320
     assert volume(mesh) == pytest.approx(2 * np.pi, rel=1e-4)
     require_joined(mesh, 2)
@@ -159,7 +159,7 @@ def test_faces_outside_that_are_in_no_group(tmp_path: Path) -> None:
     mesh, tags = bent(1)
     tags = np.select([tags == 4, tags == 7], [1, 3])
     names = {"inlet": (1, 2), "2": (3, 2)}
-    found, sides = read_gmsh(save_mesh(tmp_path / "a.msh", mesh, tags, names))
+    found, sides = read_mesh(save_mesh(tmp_path / "a.msh", mesh, tags, names))
     assert sides == {"inlet": 1, "2": 3, "4": 4}
     outside = mesh.tags(np.arange(12)) > 0
     assert np.array_equal(found.tags(np.arange(12)), np.where(outside & (tags == 0), 4, tags))
@@ -169,7 +169,7 @@ def test_a_name_for_a_surface_and_a_volume(tmp_path: Path) -> None:
     mesh, tags = bent(1)
     path = save_mesh(tmp_path / "a.msh", mesh, tags, {"b": (1, 3), "c": (7, 2)}, binary=False)
     path.write_text(path.read_text().replace('"b"', '"c"'))
-    assert read_gmsh(path)[1] == {"2": 2, "4": 4, "c": 7}
+    assert read_mesh(path)[1] == {"2": 2, "4": 4, "c": 7}
 
 
 def test_groups_of_reversed_surfaces_and_other_dimensions(tmp_path: Path, capfd: Any) -> None:
@@ -187,7 +187,7 @@ def test_groups_of_reversed_surfaces_and_other_dimensions(tmp_path: Path, capfd:
     path = save(tmp_path / "a.msh", points, cells, binary=False)
     text = path.read_text().replace(" 5 2 1 1 ", " 5 3 1 1 1 ")
     path.write_text(text)
-    found, sides = read_gmsh(path)
+    found, sides = read_mesh(path)
     assert sides == {"2": 2, "4": 4, "7": 7} and " 3 1 1 1 " in text
     assert np.array_equal(found.tags(np.arange(12)), tags)
     assert capfd.readouterr() == ("", "")
@@ -198,7 +198,7 @@ def test_elements_in_several_volumes(tmp_path: Path) -> None:
     mesh, tags = bent(1)
     points, numbers = numbered(mesh)
     (kind, nodes, one), *quads = cells_of(numbers, tags)
-    found, _ = read_gmsh(
+    found, _ = read_mesh(
         save(tmp_path / "a.msh", points, [(kind, nodes, one), *quads, (kind, nodes, one + 1)])
     )
     assert np.array_equal(found.nodes, mesh.nodes)

@@ -20,7 +20,7 @@ CURVED = 5e-4  # how far parabolas are from circles
 
 
 def test_elements_fill_the_ring() -> None:
-    mesh, sides = gs.poisson.read_gmsh(RING)
+    mesh, sides = gs.poisson.read_mesh(RING)
     assert (mesh.count, mesh.order) == (12, 2) and {"inner", "outer"} <= sides.keys()
     mass = compute_mass(mesh, 4, np.arange(12))
     assert mass.sum() == pytest.approx(3 * np.pi / 4, rel=CURVED)
@@ -32,7 +32,7 @@ def test_elements_fill_the_ring() -> None:
 
 def test_what_flows_from_one_side_to_the_other() -> None:
     """Potential of a coaxial cable, log r."""
-    mesh, sides = gs.poisson.read_gmsh(RING)
+    mesh, sides = gs.poisson.read_mesh(RING)
     given = {"inner": {"kind": "fixed"}, "outer": {"kind": "fixed", "value": float(np.log(2))}}
     found = gs.poisson.solve(mesh, 7, 0.0, given, sides=sides)
     x, y, _ = np.moveaxis(found.positions, -1, 0)

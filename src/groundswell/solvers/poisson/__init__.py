@@ -21,8 +21,9 @@ _EXPORTS = {
     "Box": "groundswell.meshes.box",
     "kershaw": "groundswell.meshes.box",
     "Mesh": "groundswell.meshes.mesh",
-    "read_gmsh": "groundswell.meshes.gmsh",
-    "read_gmsh_groups": "groundswell.meshes.gmsh",
+    "read_gmsh": "groundswell.meshes.reading",
+    "read_mesh": "groundswell.meshes.reading",
+    "read_mesh_groups": "groundswell.meshes.reading",
 }
 
 info = SolverInfo(

@@ -150,7 +150,7 @@ class Problem:
     All ranks must create, use and close it together.
 
     Args:
-        mesh: a `Box`, or a `Mesh` such as `read_gmsh` returns.
+        mesh: a `Box`, or a `Mesh` such as `read_mesh` returns.
         degree: of the polynomials on each element, 1 to 15.
         boundaries: boundary conditions by the name of a side, as in a case file: `kind` is "fixed"
             or "flux", `value` is u, or k du/dn with n pointing outwards; or `kind` is "robin",
@@ -174,7 +174,7 @@ class Problem:
         **options: Unpack[ProblemOptions],
     ) -> None:
         if not isinstance(mesh, Hexahedra):
-            raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns")
+            raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_mesh returns")
         allowed = ProblemOptions.__annotations__
         require_arguments(options, ["mesh", "degree", "boundaries", *allowed])
         chosen = ChosenOptions(**options)

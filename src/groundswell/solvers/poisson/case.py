@@ -99,18 +99,20 @@ class BoxMesh(Section):
             yield ("kershaw",), "cannot be periodic, because the sides would not meet"
 
 
-class GmshMesh(Section):
-    """`kind = "gmsh"`: hexahedra from a Gmsh file; its physical surfaces are the sides.
+class FileMesh(Section):
+    """`kind = "file"`: hexahedra from a mesh file; its named surfaces are the sides.
 
-    `partition` distributes the elements among ranks, see `meshes.partition`.
+    "gmsh" means the same. `periodic = false` ignores periodic links between sides. `partition`
+    distributes the elements among ranks, see `meshes.partition`.
     """
 
-    kind: Literal["gmsh"]
+    kind: Literal["file", "gmsh"]
     file: DataFile
+    periodic: Flag = True
     partition: Literal["bisection", "metis"] = "bisection"
 
 
-MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
+MeshSection = Annotated[BoxMesh | FileMesh, TaggedUnion()]
 
 
 # --- the equation ---------------------------------------------------------------------------------
@@ -132,7 +134,7 @@ class EquationSection(Section):
 
 
 class MaterialSection(Section):
-    """`[material.NAME]`: what differs from `[equation]` in a physical volume of the mesh."""
+    """`[material.NAME]`: what differs from `[equation]` in a named volume of the mesh."""
 
     conductivity: ConductivityValue | None = None
     screening: ScreeningValue | None = None
@@ -231,8 +233,8 @@ class PoissonCase(Case):
         """Sides that a box does not have, and equations that do not determine u."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
-        if self.material and not isinstance(self.mesh, GmshMesh):
-            yield ("material",), "is for the physical volumes of a Gmsh mesh; leave it out"
+        if self.material and not isinstance(self.mesh, FileMesh):
+            yield ("material",), "is for the named volumes of a mesh file; leave it out"
         determined = self._may_determine
         if not determined and self.equation.mean is None:
             allowed = (

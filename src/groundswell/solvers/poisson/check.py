@@ -11,6 +11,7 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import quoted
 from groundswell.meshes.box import Box
 from groundswell.simulation.solver import Cost
+from groundswell.solvers.poisson.case import BoxMesh
 from groundswell.solvers.poisson.lines import FLAT, MAX_LINES
 from groundswell.solvers.poisson.setup import Setup
 
@@ -25,7 +26,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
 
 def _elements(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     method, count, tolerance = setup.case.method, setup.mesh.count, setup.case.tolerance
-    yield Quantity("mesh", setup.case.mesh.kind, "mesh", group=ELEMENTS)
+    yield Quantity("mesh", setup.case.mesh.kind, "mesh", text=_mesh(setup), group=ELEMENTS)
     text = f"{count:,} of polynomial degree {setup.degree}"
     yield Quantity("elements", count, "elements", text=text, group=ELEMENTS)
     yield Quantity("degree", setup.degree, group=ELEMENTS)
@@ -40,6 +41,14 @@ def _elements(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
     yield Quantity("tolerance", tolerance, group=ELEMENTS)
     yield cost.memory_quantity(ELEMENTS)
+
+
+def _mesh(setup: Setup) -> str:
+    """The kind of the mesh, or its file and the order of its elements."""
+    section = setup.case.mesh
+    if isinstance(section, BoxMesh):
+        return section.kind
+    return f"{section.file.name}, elements of order {setup.mesh.order}"
 
 
 def warnings(setup: Setup) -> list[str]:

@@ -10,7 +10,7 @@ from groundswell.arrays import Integers
 from groundswell.case.expressions import AXES, Expression
 from groundswell.case.problems import Violation
 from groundswell.errors import counted, did_you_mean, listed
-from groundswell.meshes.gmsh import GmshGroups
+from groundswell.meshes.assembly import MeshGroups
 from groundswell.solvers.poisson.case import EquationSection, MaterialSection
 from groundswell.solvers.poisson.equation import Conductivity
 from groundswell.spectral_elements.given_fields import FieldsByMaterial, GivenField
@@ -26,23 +26,23 @@ def field_of(value: str | float) -> GivenField:
     return expression
 
 
-def mismatches(materials: Mapping[str, MaterialSection], groups: GmshGroups) -> Iterator[Violation]:
-    """Violations of `[material]` that is not one table for each physical volume of a mesh."""
+def mismatches(materials: Mapping[str, MaterialSection], groups: MeshGroups) -> Iterator[Violation]:
+    """Violations of `[material]` that is not one table for each named volume of a mesh."""
     there = [*groups.volume_names.values()]
     for name in materials:
         if name not in there:
             has = f"its volumes are {listed(there)}" if there else "it has none"
-            text = f"is not a physical volume of the mesh{did_you_mean(name, there)}; {has}"
+            text = f"is not a named volume of the mesh{did_you_mean(name, there)}; {has}"
             yield ("material", name), text
     for name in there:
         if materials and name not in materials:
-            yield ("material",), f"lacks the physical volume {name} of the mesh; add it"
+            yield ("material",), f"lacks the volume {name} of the mesh; add it"
     if materials and (outside := int((groups.volumes == 0).sum())):
         elements = counted(outside, "element")
-        yield ("material",), f"is by physical volume, but {elements} in none; put each in one"
+        yield ("material",), f"is by volume, but {elements} in none; put each in one"
 
 
-def number_elements(materials: Mapping[str, MaterialSection], groups: GmshGroups) -> Integers:
+def number_elements(materials: Mapping[str, MaterialSection], groups: MeshGroups) -> Integers:
     """The number of each element's material, (elements,), in the order of the case."""
     order = {name: n for n, name in enumerate(materials)}
     tags = [*groups.volume_names]

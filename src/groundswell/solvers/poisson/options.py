@@ -46,7 +46,7 @@ class ProblemOptions(TypedDict, total=False):
         screening: c, 0 or more: a number, a function, an expression or an array.
         mean: mean of u over the domain, for problems without a screening and without fixed or
             robin sides.
-        sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
+        sides: boundary tags by name, as `read_mesh` returns them; those of a `Box` are west, east,
             south, north, bottom and top.
         tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
             1e-5 in single precision.

@@ -13,11 +13,11 @@ from groundswell.case.expressions import Expression
 from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.gmsh import read_gmsh_groups
 from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.meshes.reading import read_mesh_groups
 from groundswell.outputs.recording import Recording
 from groundswell.simulation.kept_parts import kept
-from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
+from groundswell.solvers.poisson.case import AXES, BoxMesh, FileMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.lines import looks_flat
 from groundswell.solvers.poisson.materials import (
@@ -46,6 +46,7 @@ class Setup:
     Args:
         sides: boundary tags of the mesh's sides, by name.
         mesh_warnings: what its file holds that is ignored.
+        periodic: names of the sides that periodic links of the file join.
         materials: number of each element's material, (elements,); None without materials.
     """
 
@@ -56,6 +57,7 @@ class Setup:
     mesh: Hexahedra
     sides: Mapping[str, int]
     mesh_warnings: tuple[str, ...] = ()
+    periodic: tuple[str, ...] = ()
     materials: Integers | None = None
 
     @property
@@ -110,7 +112,7 @@ class Setup:
             InputError: there are fewer elements than ranks, or processes do not fit.
         """
         mesh = self.case.mesh
-        method = mesh.partition if isinstance(mesh, GmshMesh) else "bisection"
+        method = mesh.partition if isinstance(mesh, FileMesh) else "bisection"
         return ElementPartition.of(self.mesh, ranks, self.case.run.processes, method)
 
     @property
@@ -164,7 +166,8 @@ class Setup:
     @property
     def boundary_kinds(self) -> dict[str, str]:
         """Kind of boundary condition of each side, by name."""
-        return {name: self._kind(name) for name in self.sides}
+        kinds = {name: self._kind(name) for name in self.sides}
+        return kinds | dict.fromkeys(self.periodic, "periodic")
 
     def _kind(self, name: str) -> str:
         side = self.case.boundaries.get(name)
@@ -184,9 +187,10 @@ def prepare(case: PoissonCase, comm: Communicator | None = None) -> Setup:
 
 
 def _with_mesh(case: PoissonCase) -> Setup:
-    if isinstance(case.mesh, GmshMesh):
+    if isinstance(case.mesh, FileMesh):
         key = partial(case.digest_with_files, without=BESIDES_MESH)
-        groups = kept("mesh", key, partial(read_gmsh_groups, case.mesh.file))
+        read = partial(read_mesh_groups, case.mesh.file, periodic=case.mesh.periodic)
+        groups = kept("mesh", key, read)
         wrong = unknown_sides(case.boundaries, groups.sides), mismatches(case.material, groups)
         if violations := [*chain(*wrong)]:
             problems = [
@@ -194,7 +198,7 @@ def _with_mesh(case: PoissonCase) -> Setup:
             ]
             raise CaseError(problems, case.source_name)
         materials = number_elements(case.material, groups) if case.material else None
-        return Setup(case, groups.mesh, groups.sides, groups.warnings, materials)
+        return Setup(case, groups.mesh, groups.sides, groups.warnings, groups.periodic, materials)
     return Setup(case, _make_box(case.mesh), case.mesh.sides)
 
 

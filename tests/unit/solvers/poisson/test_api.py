@@ -80,10 +80,10 @@ def test_bodies_that_nothing_holds() -> None:
 
 
 def test_materials_of_a_mesh(tmp_path: Path) -> None:
-    """Layers by physical volume, in a case and from Python, against the heat that passes them."""
+    """Layers by named volume, in a case and from Python, against the heat that passes them."""
     path = layered_file(tmp_path)
     sides = {"west": {"kind": "fixed", "value": 1.0}, "east": {"kind": "robin", "h": 4.0}}
-    groups = gs.poisson.read_gmsh_groups(path)
+    groups = gs.poisson.read_mesh_groups(path)
     k = groups.by_volume({"steel": 50.0, "cork": 0.05})
     given = {"degree": 2, "boundaries": sides, "sides": groups.sides}
     found = gs.poisson.solve(groups.mesh, conductivity=k, preconditioner="multigrid", **given)
@@ -97,10 +97,10 @@ def test_materials_of_a_mesh(tmp_path: Path) -> None:
     solver = Poisson(setup, open_backend("cpu"))
     solver.solve()
     assert np.abs(solver.values - wanted).max() < 1e-6
-    with pytest.raises(InputError, match="by_volume lacks the physical volume cork"):
+    with pytest.raises(InputError, match="by_volume lacks the volume cork"):
         groups.by_volume({"steel": 1.0})
     for wrong, said in (
-        ({"steel": {}}, "material: lacks the physical volume cork of the mesh; add it"),
+        ({"steel": {}}, "material: lacks the volume cork of the mesh; add it"),
         (materials | {"stel": {}}, 'material.stel: is not a .* mesh .did you mean "steel"'),
     ):
         with pytest.raises(CaseError, match=said):
@@ -126,7 +126,7 @@ def test_elements_of_no_material(tmp_path: Path) -> None:
         material={"steel": {}},
         boundaries={"1": {"kind": "fixed"}},
     )
-    with pytest.raises(CaseError, match="by physical volume, but 1 element in none; put each"):
+    with pytest.raises(CaseError, match="by volume, but 1 element in none; put each"):
         prepare(case)
 
 
@@ -153,7 +153,7 @@ def test_conductivities_of_any_form_agree() -> None:
 
 
 def test_a_mesh_with_names() -> None:
-    mesh, sides = gs.poisson.read_gmsh(ROOT / "examples" / "poisson" / "cylinder.msh")
+    mesh, sides = gs.poisson.read_mesh(ROOT / "examples" / "poisson" / "cylinder.msh")
     wall = {"wall": {"kind": "fixed", "value": lambda x, y, z: 1 - x**2 - y**2}}
     found = gs.poisson.solve(mesh, 4, 4.0, wall, sides=sides)
     x, y, _ = np.moveaxis(found.positions, -1, 0)
@@ -212,7 +212,7 @@ def test_a_mesh_with_names() -> None:
         ({"iterations": 1.5}, "iterations = 1.5: must be a whole number"),
         ({"tolerance": 2.0}, "tolerance = 2.0: must be less than 1"),
         ({"tolerance": 0}, "tolerance = 0: must be greater than 0"),
-        ({"mesh": "part.msh"}, "mesh = 'part.msh'; give a Box, or the Mesh that read_gmsh returns"),
+        ({"mesh": "part.msh"}, "mesh = 'part.msh'; give a Box, or the Mesh that read_mesh returns"),
         ({"boundaries": {"west": 0.0}}, "west: give a table with kind"),
         ({"boundaries": ["west"]}, r"boundaries = \['west'\]; give tables by the names of sides"),
         (

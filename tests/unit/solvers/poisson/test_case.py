@@ -120,7 +120,7 @@ def test_what_check_tells() -> None:
         ({"equation": {"conductivity": "k"}}, 'conductivity = "k": has the unknown name "k"'),
         ({"equation": {"screening": "-4 1/m^2"}}, 'screening = "-4 1/m.2": must be at least 0'),
         ({"equation": {"screening": "4 m"}}, 'screening = "4 m": is not a screening'),
-        ({"material": {"steel": {"conductivity": 15}}}, "material: is for the physical volumes of"),
+        ({"material": {"steel": {"conductivity": 15}}}, "material: is for the named volumes of"),
         ({"boundaries": {"west": 3}}, "boundaries.west = 3: must be a table"),
         ({"boundaries": 3}, "boundaries = 3: must be a table"),
         (

@@ -13,10 +13,11 @@ import numpy as np
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError, counted, quoted
-from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
+from groundswell.meshes.assembly import MeshGroups
 from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.morton import BITS, encode
+from groundswell.meshes.reading import read_mesh_groups
 from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.survey import Survey
@@ -51,7 +52,7 @@ class MeshGeometry(Geometry):
         file: name of the file of the mesh.
     """
 
-    groups: GmshGroups
+    groups: MeshGroups
     degree: int
     conditions: Mapping[str, str]
     file: str
@@ -238,14 +239,14 @@ def read_mesh(case: DgWaveCase) -> MeshGeometry:
     Raises:
         InputError: the mesh cannot be read.
     """
-    groups = read_gmsh_groups(case.grid.file, inner=True)
+    groups = read_mesh_groups(case.grid.file, inner=True)
     mesh = groups.mesh if case.grid.vertical == "down" else groups.mesh.mirrored(2)
     groups, surfaces = _sorted(replace(groups, mesh=mesh)), case.boundary.surfaces
     conditions = {n: s if isinstance(s, str) else str(s.kind) for n, s in surfaces.items()}
     return MeshGeometry(groups, case.method.degree, conditions, case.grid.file.name)
 
 
-def _sorted(groups: GmshGroups) -> GmshGroups:
+def _sorted(groups: MeshGroups) -> MeshGroups:
     """The elements in Morton order of their centres."""
     middles = groups.mesh.nodes.mean(axis=1)
     low, size = middles.min(axis=0), np.ptp(middles, axis=0)

@@ -67,7 +67,7 @@ class BricksSection(GridSection):
 
 
 class MeshSection(Section):
-    """`[grid]` with a `file`: hexahedra from a Gmsh file, in m.
+    """`[grid]` with a `file`: hexahedra from a mesh file, in m.
 
     `vertical` is the direction of the mesh's third axis. Positions are given by the x and y of the
     mesh and the depth below its surface.

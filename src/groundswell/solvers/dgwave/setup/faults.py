@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted, did_you_mean, quoted
-from groundswell.meshes.gmsh import GmshGroups
+from groundswell.meshes.assembly import MeshGroups
 from groundswell.seismology.case.fault import FaultSection
 from groundswell.seismology.faults.build import conditions_of
 from groundswell.seismology.faults.labels import fault_label, fault_named
@@ -84,7 +84,7 @@ def _faces(section: FaultSection, geometry: Geometry) -> FaultFaces:
     return faces_on_plane(geometry.connectivity, place)
 
 
-def _surface(surface: str, groups: GmshGroups) -> Integers:
+def _surface(surface: str, groups: MeshGroups) -> Integers:
     """Vertices of the faces of a physical surface inside a mesh, (faces, 4)."""
     if surface in groups.inner:
         return groups.inner[surface]

@@ -11,9 +11,10 @@ from groundswell.backends import Backend
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import ORDERS, read_gmsh
 from groundswell.meshes.hexahedra import Floats, Hexahedra, face_nodes
 from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.node_orders import tensor_order
+from groundswell.meshes.reading import read_mesh
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
@@ -85,11 +86,11 @@ def from_gmsh() -> Mesh:
     points[ids] = box.geometry_nodes(everyone)
     tags = box.tags(everyone)
     faces = [ids[tags[:, face] > 0][:, face_nodes(2, face)[QUAD]] for face in range(6)]
-    cells = [("hexahedron27", ids[:, np.argsort(ORDERS["hexahedron27"])])]
+    cells = [("hexahedron27", ids[:, np.argsort(tensor_order(27))])]
     cells.append(("quad9", np.concatenate(faces)))
     groups = [np.full(len(nodes), 2 - n) for n, (_, nodes) in enumerate(cells)]
     data = {"gmsh:physical": groups, "gmsh:geometrical": groups}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "bent.msh"
         meshio.gmsh.write(path, meshio.Mesh(points, cells, cell_data=data), "2.2", binary=False)
-        return read_gmsh(path)[0]
+        return read_mesh(path)[0]

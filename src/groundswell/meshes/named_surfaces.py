@@ -1,4 +1,4 @@
-"""The physical surfaces of Gmsh's meshes: sides of the mesh, and surfaces inside it."""
+"""Named surfaces of mesh files: sides of the mesh, and surfaces inside it."""
 
 from __future__ import annotations
 
@@ -11,36 +11,23 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
+from groundswell.meshes.content import MeshContent
 from groundswell.meshes.hanging import find_hanging
 from groundswell.meshes.mesh import Mesh
 
 _COINCIDENT = 1e-8  # distance of coincident nodes, over the size of the mesh
 
 
-def tagged_faces(source: Any) -> tuple[Integers, Integers]:
-    """Faces in physical surfaces by meshio's numbers of their corners, (faces, 4), and tags."""
+def tagged_faces(content: MeshContent) -> tuple[Integers, Integers]:
+    """Faces in surfaces by the points of their corners, (faces, 4), and tags."""
     rows = [np.empty((0, 5), np.int64)]
-    for n, block in enumerate(source.cells):
-        if block.dim != 2 or "gmsh:physical" not in source.cell_data:
-            continue
-        tags = np.abs(source.cell_data["gmsh:physical"][n])  # negative where a surface is reversed
-        if tags.any() and not block.type.startswith("quad"):
-            raise InputError(f"physical surfaces hold {block.type} cells; recombine them to quads")
-        rows.append(np.column_stack([block.data[:, :4], tags])[tags != 0])
-        _require_one_group(source.cell_sets, n)
+    for block in content.of_dimension(2):
+        if block.tags.any() and not block.kind.startswith("quad"):
+            raise InputError(f"surfaces hold {block.kind} cells; recombine them to quads")
+        corners = np.sort(block.nodes[:, :4], axis=1)  # both sides of a face inside are one
+        rows.append(np.column_stack([corners, block.tags])[block.tags != 0])
     unique = np.unique(np.concatenate(rows), axis=0).astype(np.int64)
     return unique[:, :4], unique[:, 4]
-
-
-def _require_one_group(groups: dict[str, Any], block: int) -> None:
-    """Refuse faces in several groups; version 4.1 lists all of them, meshio takes the first."""
-    members_of = [
-        name
-        for name, members in groups.items()
-        if name != "gmsh:bounding_entities" and len(members[block])
-    ]
-    if len(members_of) > 1:
-        raise InputError(f"physical surfaces {members_of} share faces; put each face in only one")
 
 
 def find_inner(mesh: Mesh, points: Floats) -> dict[int, Integers]:
@@ -52,7 +39,7 @@ def find_inner(mesh: Mesh, points: Floats) -> dict[int, Integers]:
     _require_faces(mesh, mesh.sides[is_inner])
     if mixed := set(mesh.side_tags[is_inner]) & set(mesh.side_tags[~is_inner]):
         raise InputError(
-            f"the physical surface of tag {min(mixed)} lies partly on the boundary of the mesh and "
+            f"the surface of tag {min(mixed)} lies partly on the boundary of the mesh and "
             "partly inside; make two of it"
         )
     tags = np.unique(mesh.side_tags[is_inner]).tolist()
@@ -86,12 +73,12 @@ def tag_boundary(
 def _tags_by_name(tags: list[int], names: dict[int, str]) -> dict[str, int]:
     if empty := [name for tag, name in names.items() if tag not in tags]:
         raise InputError(
-            f"physical surfaces {empty} have no faces; remove them, or save the file with "
+            f"surfaces {empty} have no faces; remove them, or save a file of Gmsh with "
             "Mesh.SaveAll = 0, because version 2.2 loses groups otherwise"
         )
     called = [names.get(tag, str(tag)) for tag in tags]
     if repeated := [name for name, n in Counter(called).items() if n > 1]:
-        raise InputError(f"several physical surfaces are called {repeated}; rename them")
+        raise InputError(f"several surfaces are called {repeated}; rename them")
     return dict(zip(called, tags, strict=True))
 
 
@@ -125,8 +112,8 @@ def _require_conforming(mesh: Mesh, points: Floats) -> None:
 
 def refuse_inner(inner: dict[str, Integers]) -> None:
     raise InputError(
-        f"{counted(sum(map(len, inner.values())), 'face')} of physical surfaces not on the "
-        "boundary of the mesh; put only surfaces that bound the meshed volume in physical groups"
+        f"{counted(sum(map(len, inner.values())), 'face')} of named surfaces not on the "
+        "boundary of the mesh; name only surfaces that bound the meshed volume"
     )
 
 
@@ -138,13 +125,11 @@ def _require_faces(mesh: Mesh, inner: Integers) -> None:
     """
     if len(inner) and (strange := int(np.sum(mesh.find_faces(inner) < 0))):
         raise InputError(
-            f"{counted(strange, 'face')} of physical surfaces not among the faces of elements; "
-            "put only surfaces of the meshed volume in physical groups"
+            f"{counted(strange, 'face')} of named surfaces not among the faces of elements; "
+            "name only surfaces of the meshed volume"
         )
     if repeated := len(mesh.sides) - len(np.unique(mesh.sides, axis=0)):
-        raise InputError(
-            f"{counted(repeated, 'face')} in two physical surfaces; put each face in one"
-        )
+        raise InputError(f"{counted(repeated, 'face')} in two named surfaces; put each face in one")
 
 
 def _is_among(rows: Integers, others: Integers) -> Any:

@@ -13,9 +13,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, reason_of
 
 VERSIONS = (b"2", b"2.2", b"4.1")  # of the format
+_LEAST_TABLE, _MOST_SPARSE = 10**7, 100
 
 
 def read_bytes(path: Path) -> bytes:
@@ -40,6 +44,7 @@ def read_meshio(path: Path, content: bytes) -> Any:
     """The mesh as meshio reads it."""
     import meshio
 
+    _require_dense_numbers(content)
     try:
         # It warns on stderr about tags that it skips.
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
@@ -47,6 +52,20 @@ def read_meshio(path: Path, content: bytes) -> Any:
             return meshio.gmsh.read(path)
     except (Exception, SystemExit) as error:  # meshio raises anything on damaged files
         raise InputError(f"meshio cannot read it{_why_unreadable(content, error)}") from error
+
+
+def _require_dense_numbers(content: bytes) -> None:
+    """Refuse numbers of nodes that are far above their count: meshio has a table of all numbers."""
+    version = content.partition(b"$MeshFormat")[2].split(maxsplit=1)[:1]
+    if not version or version[0] not in VERSIONS or b"$Nodes" not in content:
+        return  # which meshio refuses
+    numbers = node_numbers(content)
+    if len(numbers) and numbers.max() > max(_LEAST_TABLE, _MOST_SPARSE * len(numbers)):
+        raise InputError(
+            f"meshio cannot read it, as its {len(numbers):,} nodes have numbers of up to "
+            f"{numbers.max():,}; renumber nodes and elements in Gmsh (Mesh.Renumber = 1), and save "
+            "it again"
+        )
 
 
 def _why_unreadable(content: bytes, error: BaseException) -> str:
@@ -69,14 +88,49 @@ def _why_unreadable(content: bytes, error: BaseException) -> str:
     )
 
 
-def find_ignored(path: Path, content: bytes) -> Iterator[str]:
-    """Yield warnings about contents of the file that are ignored: periodic links."""
-    links = content.partition(b"$Periodic")[2].split(maxsplit=1)[:1]
-    if links and links[0] != b"0":
-        yield (
-            f"{path} has periodic links between sides, which are ignored; use a box for a periodic "
-            "domain"
-        )
+def node_numbers(content: bytes) -> Integers:
+    """Gmsh's numbers of the nodes in the order of meshio's points.
+
+    Raises:
+        InputError: the nodes are damaged.
+    """
+    try:
+        return _node_numbers(content)
+    except (ValueError, IndexError, OverflowError) as error:
+        raise InputError(f"has damaged nodes ({error}); save it again") from None
+
+
+def _node_numbers(content: bytes) -> Integers:
+    section = content.partition(b"$Nodes")[2].partition(b"$EndNodes")[0].split(b"\n", 1)[1]
+    version, kind, *_ = content.partition(b"$MeshFormat")[2].split(maxsplit=3)
+    if version.startswith(b"2"):
+        if kind == b"1":  # meshio refuses other numbers in binary files
+            return np.arange(int(section.split(maxsplit=1)[0])) + 1
+        return np.array([int(row.split()[0]) for row in section.splitlines()[1:] if row.strip()])
+    numbers = _binary_numbers(section) if kind == b"1" else _text_numbers(section.split())
+    return np.concatenate([np.empty(0, np.int64), *numbers])
+
+
+def _text_numbers(words: list[bytes]) -> Iterator[Integers]:
+    """Yield the numbers of the nodes of each entity of version 4.1."""
+    at = 4
+    while at + 4 <= len(words):
+        count = int(words[at + 3])
+        if words[at + 2] != b"0" or count < 0:
+            return  # with parametric coordinates, which meshio refuses
+        yield np.array(words[at + 4 : at + 4 + count], np.int64)
+        at += 4 + 4 * count  # numbers, then three coordinates each
+
+
+def _binary_numbers(section: bytes) -> Iterator[Integers]:
+    """The same for binary files, whose sizes have 64 bits."""
+    at = 32
+    while at + 20 <= len(section):
+        count = int.from_bytes(section[at + 12 : at + 20], "little")
+        if section[at + 8 : at + 12] != bytes(4):
+            return
+        yield np.frombuffer(section, "<i8", count, at + 20)
+        at += 20 + 32 * count
 
 
 def group_names(content: bytes, dimension: int) -> dict[int, str]:

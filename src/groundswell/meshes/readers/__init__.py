@@ -1,0 +1,1 @@
+"""Readers of the formats of mesh files."""
