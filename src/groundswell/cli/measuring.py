@@ -25,7 +25,7 @@ tolerance. Problems that need a missing library are skipped. For example
 
     groundswell verify {EXAMPLE} --full --backend cuda
 
-    groundswell verify dgwave --only tpv
+    groundswell verify {EXAMPLE} --only TEXT
 """
 
 BENCH = f"""Benchmark a solver, or the exchange between ranks, and show published figures.
