@@ -106,6 +106,8 @@ def rates(
             out[name] += spread * (b - 2 * c + d) / h**2 - speed * (d - b) / (2 * h)
         b, c, d = back["p"]
         out["uvw"[axis]] -= (d - b) / (2 * h)
+    for name in "uvwT":  # in time: the new values' part of the time derivative
+        out[name] -= grid.inertia * (fields[name] - (fluid.neutral if name == "T" else 0))
     return out, step_limits(grid, fields)
 
 
@@ -130,7 +132,8 @@ def step_limits(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]
     waves = np.maximum(crossing, grid.undamped_limit * fastest**2)
     diffusive = sum(2 / h**2 for a, h in enumerate(grid.grid.spacing) if grid.varies(a))
     spreads = {"velocity": grid.viscosity, "heat": grid.fluid.diffusivity}
-    return {n: np.maximum(waves, spread * diffusive) for n, spread in spreads.items()}
+    decay = grid.inertia / 2
+    return {n: np.maximum(waves, spread * diffusive) + decay for n, spread in spreads.items()}
 
 
 def local_steps(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]:

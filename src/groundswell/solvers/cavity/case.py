@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import hypot
+from dataclasses import replace
+from math import ceil, hypot, inf
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, SerializeAsAny, WrapValidator
@@ -26,6 +27,7 @@ AXES = ("x", "y", "z")
 FIELDS = ("p", "u", "v", "w", "T")
 SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high end, by axis
 SPEED_OF_LIGHT = 299_792_458.0  # m/s
+MAX_STEPS, ROUNDING = 10_000_000, 1e-9  # in time; relative rounding of their number
 MIN_POINTS = 5  # along an axis with walls: the span of a one-sided fourth difference
 
 
@@ -180,16 +182,20 @@ class GridSection(Section):
 
 
 class TimeSection(Section):
-    """`[time]`: the iteration to the steady state.
+    """`[time]`: the iteration to the steady state, or the flow's development in time.
 
-    The run ends when all residuals, in units of the flow's reference speed and length, are at most
-    `tolerance`, or after `steps` steps. The solver checks the residuals every `check_every` steps.
-    `courant` scales the longest stable step. With `local`, each point takes its own longest stable
-    step. The flow starts on the coarsest of `levels` grids, each with half as many points along an
-    axis as the next finer one; a step is then a cycle through all grids in use. By default the
-    solver uses all grids that resolve the flow, or one with global steps or Euler's scheme.
+    Without `duration`, the run ends when all residuals, in units of the flow's reference speed and
+    length, are at most `tolerance`, or after `steps` steps. With it, the flow develops in time, in
+    equal steps of length `step`; the iteration finds the flow at the end of each. The solver checks
+    the residuals every `check_every` steps. `courant` scales the longest stable step. With `local`,
+    each point takes its own longest stable step. The flow starts on the coarsest of `levels` grids,
+    each with half as many points along an axis as the next finer one; a step is then a cycle
+    through all grids in use. By default the solver uses all grids that resolve the flow, or one
+    with global steps or Euler's scheme.
     """
 
+    duration: Annotated[units.Time, Positive, InRange] | None = None
+    step: Annotated[units.Time, Positive, InRange] | None = None
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
     local: Flag = True
     courant: Number | None = None
@@ -205,8 +211,32 @@ class TimeSection(Section):
         """Whether the scheme is a smoother for multigrid."""
         return self.local and self.scheme != "euler"
 
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether the flow develops in time."""
+        return self.duration is not None
+
+    @property
+    def dt(self) -> float:
+        """The step in time, s; infinite for steady flow."""
+        return self.step or inf
+
+    @property
+    def steps_in_time(self) -> int:
+        """The number of these steps, rounded up; 0 for steady flow."""
+        return ceil((self.duration or 0.0) / self.dt * (1 - ROUNDING))
+
     def violations(self) -> Iterator[Violation]:
-        """Coarser grids with a scheme that is not a smoother."""
+        """A duration without a step, and schemes that are not smoothers where one is needed."""
+        if (self.duration is None) != (self.step is None):
+            missing = "step" if self.step is None else "duration"
+            yield (missing,), "is required: duration and step belong together"
+        elif self.duration is not None and self.step is not None and self.step > self.duration:
+            yield ("step",), f"must be at most the duration, {self.duration:g} s"
+        elif self.steps_in_time > MAX_STEPS:
+            yield ("step",), f"must be at least duration / {MAX_STEPS:,}"
+        if self.is_unsteady and not self.multigrid:
+            yield ("duration",), 'needs local = true and scheme = "rk3" or "rk4"'
         if (self.levels or 1) > 1 and not self.multigrid:
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
@@ -252,7 +282,7 @@ class CavityRun(RunSection):
 class CavityOutput(OutputSection):
     """`[output]`: a run always writes profiles and heat fluxes, whole fields only with `fields`."""
 
-    recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False, files=("flow.nc",))
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=("flow.nc",))
 
     fields: Flag = True
 
@@ -266,7 +296,7 @@ def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iter
 
 
 class CavityCase(Case):
-    """Steady flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
+    """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
 
     Raises:
         CaseError: the case is invalid.
@@ -284,6 +314,10 @@ class CavityCase(Case):
     def violations(self) -> Iterator[Violation]:
         """Grids with too few points, and fluids whose dimensionless numbers are undefined."""
         yield from _point_violations(self.grid.points, self.walls)
+        if not self.time.is_unsteady:
+            untimed = replace(self.output.recordable, timed=False)
+            for location, text in untimed.violations(self.output.record):
+                yield ("output", *location), text
         if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
             yield (
                 ("fluid", "kind"),

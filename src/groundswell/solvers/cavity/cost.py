@@ -19,14 +19,18 @@ from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.time_integration.runge_kutta import Scheme
 
-COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
+# Copies of the fields in addition to the scheme's: forcing and restricted flow on coarse grids; in
+# time, forcing and earlier flow on the finest.
+MORE_COPIES = 2
+CYCLES_IN_TIME = 4  # of a step: 1 to 12 were needed
 
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a point's step, and a cycle counts those of all grids."""
     parts = [(grid, Part.whole(grid.grid)) for grid in setup.grids]
     traffic_per_update = _bytes_per_update(setup.dtype, setup.scheme)
-    return Cost(setup.updates_from(0), traffic_per_update, _memory(parts), _files(setup))
+    updates = setup.updates_from(0) * (CYCLES_IN_TIME if setup.is_unsteady else 1)
+    return Cost(updates, traffic_per_update, _memory(parts), _files(setup))
 
 
 def _bytes_per_update(dtype: str, scheme: Scheme) -> float:
@@ -42,7 +46,7 @@ def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
 
 def _of_part(grid: LevelGrid, part: Part) -> int:
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
-    copies = grid.scheme.copies + (COARSE_COPIES if grid.depth else 0)
+    copies = grid.scheme.copies + (MORE_COPIES if grid.is_forced else 0)
     return copies * len(FIELDS) * layout.size * layout.itemsize
 
 

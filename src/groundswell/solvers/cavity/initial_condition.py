@@ -21,6 +21,18 @@ DISTURBANCE = 0.02  # of temperature in fluid heated from below, over the differ
 WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, to break their symmetry
 
 
+def initial_flow(grid: LevelGrid, part: Part) -> dict[str, Floats]:
+    """The flow that the case names, or fluid at rest; see `fluid_at_rest`.
+
+    Raises:
+        InputError: a value is not finite.
+    """
+    if grid.case.start is None:
+        return fluid_at_rest(grid, part)
+    flow = read_initial_flow(grid, part)
+    return flow | {"T": flow["T"] - grid.fluid.neutral}
+
+
 def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, Floats]:
     """Fluid at rest on a part of the grid, (nz, ny, nx) each; temperature less the neutral one, K.
 

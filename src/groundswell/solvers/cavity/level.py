@@ -51,7 +51,7 @@ class Level:
         part: the points of this rank.
         copies: copies of the fields; the first is the flow, the others hold stages of a step.
         exchanges: the ghost exchange of each copy.
-        forcing: what the finer grid adds to the rates of change.
+        forcing: what the finer grid, or the earlier flow, adds to the rates of change.
         restricted: the fine flow as restricted to this grid, and later the correction to it.
         step_sizes: each stage's step, (stages,): s, or a factor of the local limit.
         make_exchange: creates the exchanges; benchmarks replace it.
@@ -73,10 +73,9 @@ class Level:
         block = decomposition.block(comm.rank)
         self.part = Part.from_block(grid.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(grid.dtype).itemsize)
-        self.copies = [self._new() for _ in range(grid.scheme.copies)]
-        self.forcing, self.restricted = (
-            (self._new(), self._new()) if self.coarse else (self.copies[0],) * 2
-        )
+        self.copies = [self.new_state() for _ in range(grid.scheme.copies)]
+        self.forcing = self.new_state() if grid.is_forced else self.copies[0]
+        self.restricted = self.new_state() if self.coarse else self.copies[0]
         self.tile = Tile.of(self.part.cells, backend.processors)
         self.module = backend.compile(kernel_source(grid, self.part, backend.processors, steps))
         self.step_sizes = backend.zeros((len(grid.scheme.stages),), grid.dtype)
@@ -138,7 +137,7 @@ class Level:
 
     def measure(self) -> tuple[Floats, float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
-        self.compute_rates(self.copies[1], forced=False)()
+        self.compute_rates(self.copies[1], forced=self.grid.is_unsteady)()
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
         extent = Blocks(parts, LANES)
@@ -208,8 +207,10 @@ class Level:
         """The arrays of this grid by name; copies of the fields but the first have numbers."""
         states = {"": self.copies[0]}
         states |= {f"copy{n}.": copy for n, copy in enumerate(self.copies[1:], start=1)}
+        if self.grid.is_forced:
+            states |= {"forcing.": self.forcing}
         if self.coarse:
-            states |= {"forcing.": self.forcing, "restricted.": self.restricted}
+            states |= {"restricted.": self.restricted}
         fields = {
             f"{prefix}{name}": field.interior
             for prefix, state in states.items()
@@ -217,7 +218,8 @@ class Level:
         }
         return {**fields, "step_sizes": self.step_sizes}
 
-    def _new(self) -> FlowState:
+    def new_state(self) -> FlowState:
+        """Fields of this grid, zero."""
         return {name: Field(self.backend, self.layout, self.grid.dtype) for name in FIELDS}
 
     @property
@@ -235,7 +237,8 @@ def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> S
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
     constants: dict[str, Constant] = {
         **precision(grid.dtype),
-        "FORCED": grid.depth > 0,
+        "FORCED": grid.is_forced,
+        "UNSTEADY": grid.is_unsteady,
         "LOCAL_STEPS": grid.case.time.local,
         "PRESSURE_LEADS": grid.pressure_leads,
     }
@@ -259,6 +262,7 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
         "VISCOUS_LIMIT": grid.diffusion_limit(grid.viscosity),
         "THERMAL_LIMIT": grid.diffusion_limit(grid.fluid.diffusivity),
         "UNDAMPED_LIMIT": grid.undamped_limit,
+        "INERTIA": grid.inertia,
         "HEAT_SLOPE": grid.conducting_temperature()[1],
     }
     for axis, name in enumerate("XYZ"):

@@ -52,7 +52,7 @@ class GridTransfer:
         """Restrict the fine flow to the coarse grid, and compute the coarse grid's forcing."""
         fine, coarse = self.fine, self.coarse
         return [
-            fine.compute_rates(fine.copies[1], forced=fine.coarse),
+            fine.compute_rates(fine.copies[1], forced=fine.grid.is_forced),
             *self._rates.launches,
             *self.restrict_flow(),
             *self._transfer(interpolation, fine, fine.copies[0], coarse.copies[0]),

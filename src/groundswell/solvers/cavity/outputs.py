@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from groundswell.arrays import HostArray
 from groundswell.formats.text import write_json
@@ -14,7 +15,18 @@ from groundswell.solvers.cavity.case import FIELDS, CavityOutput
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.recording import recording
-from groundswell.solvers.cavity.residual_history import ResidualHistory
+
+
+class History(Protocol):
+    """How a run went, step by step."""
+
+    def write(self, folder: Path) -> Path:
+        """Write it as a table."""
+        ...
+
+    def convergence(self) -> dict[str, object]:
+        """How it ended."""
+        ...
 
 
 class Outputs:
@@ -28,7 +40,7 @@ class Outputs:
         launches: what the recorders launch before each step.
     """
 
-    def __init__(self, wanted: CavityOutput, finest: Level, history: ResidualHistory) -> None:
+    def __init__(self, wanted: CavityOutput, finest: Level, history: History) -> None:
         self._wanted, self._finest, self._history = wanted, finest, history
         fields = {name: field.interior for name, field in finest.copies[0].items()}
         recordable = recording(finest.grid, finest.part)
@@ -51,7 +63,7 @@ class Outputs:
             return []
         files = [
             *records,
-            self._history.write(folder / "residuals.csv"),
+            self._history.write(folder),
             flow.write_profiles(folder / "profiles.csv"),
             write_json(folder / "heat.json", flow.summary() | self._history.convergence()),
         ]

@@ -27,6 +27,10 @@ def recording(grid: LevelGrid, part: Part) -> Recording:
     origin, size = (x, y, z), grid.case.grid.size
     domain = CartesianDomain(part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic)
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=grid.fluid.neutral)}
-    attrs = {"title": grid.case.title}
+    attrs, time = {"title": grid.case.title}, grid.case.time
+    if time.is_unsteady:
+        return Recording(
+            domain, fields, grid.dtype, time.step, attrs=attrs, steps=time.steps_in_time
+        )
     at_once = grid.scheme.steps_per_cycle
     return Recording(domain, fields, grid.dtype, at_once=at_once, attrs=attrs)

@@ -80,7 +80,10 @@ struct Limits {
 };
 INLINE Limits step_limits(const Waves& wave) {
   const real waves = larger(crossings(wave), undamped(wave));
-  return {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
+  const Limits limits = {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
+  if (!UNSTEADY) return limits;
+  const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
+  return {limits.velocity + decay, limits.heat + decay};
 }
 
 // Steps of pressure, velocity and heat, s.
@@ -119,9 +122,11 @@ INLINE real minus_twice_sum(real diffusivity) {
   return REAL(-2) * sum;
 }
 
-// Starts the sums with buoyancy and with the centre's term of the diffusion stencils.
+// Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In unsteady
+// flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest.
 INLINE Gathered begin(const State& at) {
-  const real nu = minus_twice_sum(VISCOSITY), alpha = minus_twice_sum(DIFFUSIVITY);
+  const real decay = UNSTEADY ? REAL(INERTIA) : REAL(0);
+  const real nu = minus_twice_sum(VISCOSITY) - decay, alpha = minus_twice_sum(DIFFUSIVITY) - decay;
   return {{REAL(0), FMA(REAL(BUOYANCY_X), at.t, nu * at.u), FMA(REAL(BUOYANCY_Y), at.t, nu * at.v),
            FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), alpha * at.t},
           REAL(0)};
