@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot
+from math import hypot, prod
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from groundswell.outputs.files import write_fields
 from groundswell.solvers.cavity.case import (
     AXES,
     FIELDS,
+    SIDES,
     AdiabaticWall,
     ConductingWall,
     Driven,
@@ -73,6 +74,18 @@ class Flow:
         at_low, at_high = (sign * self.wall_flux(axis, high=end) for end in (False, True))
         return (at_low, at_high) if low > high else (at_high, at_low)
 
+    def heat_in(self) -> dict[str, float]:
+        """Heat that enters the fluid through each wall, over that of conduction, k dT A / L.
+
+        L is the reference length, and A the area of the hot wall.
+        """
+        size, scales = self.grid.case.grid.size, self.grid.scales
+        found = {}
+        for axis, high, name in _walls(self.grid):
+            flux = self._mean(self.wall_flux(axis, high), axis) * (-1.0 if high else 1.0)
+            found[name] = flux * prod(size) / size[axis] / scales.area
+        return found
+
     @cached_property
     def plane(self) -> MiddlePlane:
         """The plane of the main motion."""
@@ -81,6 +94,8 @@ class Flow:
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, object] = {"peaks": self.peaks()}
+        if self.grid.scales.temperature_difference:
+            summary |= _balance(self.heat_in())
         if self.grid.scales.heat is None:
             return summary
         axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()
@@ -172,6 +187,21 @@ class Flow:
     def _mean_line(self, line: HostArray, axis: int) -> float:
         positions = self.axes[self.plane.other(axis)]
         return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
+
+
+def _walls(grid: LevelGrid) -> Iterator[tuple[int, bool, str]]:
+    """Axis, end and name of each side that is a wall."""
+    for axis, names in enumerate(SIDES):
+        for high, (name, side) in enumerate(zip(names, grid.case.walls.pair(axis), strict=True)):
+            if isinstance(side, Wall):
+                yield axis, bool(high), name
+
+
+def _balance(heat_in: dict[str, float]) -> dict[str, object]:
+    """The heat through all walls, and what enters but does not leave, as a fraction."""
+    entering = sum(flow for flow in heat_in.values() if flow > 0)
+    missing = sum(heat_in.values()) / entering if entering else 0.0
+    return {"heat_in": heat_in, "heat_imbalance": missing}
 
 
 def _axis_attributes(name: str) -> dict[str, str]:

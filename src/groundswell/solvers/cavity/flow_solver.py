@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Launch
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
@@ -14,6 +17,7 @@ from groundswell.solvers.cavity.check import remedy
 from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.multigrid import GridTransfer
+from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.setup import Setup
 
 
@@ -36,6 +40,8 @@ class FlowSolver(ExchangingSolver):
             Level(grid, backend, self.comm, decomposition, self.choice, setup.sweeps)
             for grid, decomposition in zip(setup.grids, decompositions, strict=True)
         ]
+
+    outputs: Outputs
 
     def initialize(self) -> None:
         """Prepare the first step from the present state, initial or restored."""
@@ -91,6 +97,11 @@ class FlowSolver(ExchangingSolver):
             prefix = f"grid{n}." if n else ""
             names |= {f"{prefix}{name}": array for name, array in level.named_arrays().items()}
         return names
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """Nusselt numbers, the energy balance and peak speeds."""
+        return self.outputs.findings
 
     # --- fields -----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import prod, sqrt
 
 from groundswell.solvers.cavity.case import CavityCase, FixedWall, HeatedWalls
 from groundswell.solvers.cavity.fluid import Fluid, make_fluid
@@ -47,6 +47,11 @@ class Scales:
         """Reference length: the distance between these walls, or the box's longest side, m."""
         size = self.case.grid.size
         return size[self.heat.axis] if self.heat else max(size)
+
+    @property
+    def area(self) -> float:
+        """Area of each of these walls, or the square of the reference length, m^2."""
+        return prod(self.case.grid.size) / self.length if self.heat else self.length**2
 
     @property
     def height(self) -> float:
