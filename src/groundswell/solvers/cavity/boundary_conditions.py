@@ -7,8 +7,8 @@ from typing import Any
 
 from groundswell.backends import Parameter
 from groundswell.grids.cartesian import Part
-from groundswell.solvers.cavity.case import ConductingWall, FixedWall, Wall
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.walls import ConductingWall, FixedWall, Wall
 
 VELOCITY = ("U", "V", "W")
 

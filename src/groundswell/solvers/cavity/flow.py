@@ -17,19 +17,11 @@ from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
 from groundswell.outputs.files import write_fields
-from groundswell.solvers.cavity.case import (
-    AXES,
-    FIELDS,
-    SIDES,
-    AdiabaticWall,
-    ConductingWall,
-    Driven,
-    FixedWall,
-    Wall,
-)
+from groundswell.solvers.cavity.case import AXES, FIELDS, Driven
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
 from groundswell.solvers.cavity.recording import RECORDABLE
+from groundswell.solvers.cavity.walls import SIDES, AdiabaticWall, ConductingWall, FixedWall, Wall
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
-from groundswell.solvers.cavity.case import AdiabaticWall, Side, Wall
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.walls import AdiabaticWall, Side, Wall
 
 BEYOND = 3  # points assumed beyond each end of an axis
 ROUNDING = 1e-9  # smaller weights are rounding errors

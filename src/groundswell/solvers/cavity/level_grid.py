@@ -10,9 +10,10 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Grid, Triple
-from groundswell.solvers.cavity.case import MIN_POINTS, CavityCase, Open, Wall
+from groundswell.solvers.cavity.case import MIN_POINTS, CavityCase
 from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.scales import Scales
+from groundswell.solvers.cavity.walls import Open, Wall
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
 # Limits on coarse grids: cycles do not converge if the coarsest grid has, for example, 15 points

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from groundswell.solvers.cavity.case import AXES, Wall
+from groundswell.solvers.cavity.case import AXES
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.walls import Wall
 
 
 class Direction(NamedTuple):

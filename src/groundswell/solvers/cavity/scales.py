@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod, sqrt
 
-from groundswell.solvers.cavity.case import CavityCase, FixedWall, HeatedWalls
+from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.fluid import Fluid, make_fluid
+from groundswell.solvers.cavity.walls import FixedWall, HeatedWalls
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ MAX_LEVELS = 8
 # not converge at Ra = 3e5. In time, a step of a tall cavity took 3 cycles of these; half as many on
 # the finest grid diverged.
 SMOOTHING, SMOOTHING_IN_TIME, COARSEST_STEPS = (12, 32), (6, 16), 100
+CROSSINGS = 5  # of the longest axis of the coarsest grid in these steps, one spacing in each
 ALONE = -1  # the stage in which steps on the finest grid replace cycles that fail
 
 
@@ -129,11 +130,17 @@ class Setup:
         """Steps of a cycle on each grid of a stage; one or, in time, many with a single grid."""
         count = len(self.grids)
         if count == 1:
-            return [COARSEST_STEPS if self.is_unsteady else 1]
+            return [self._coarsest_steps if self.is_unsteady else 1]
         if stage == ALONE:
             return [COARSEST_STEPS]
         fine, coarse = SMOOTHING_IN_TIME if self.is_unsteady else SMOOTHING
-        return [2 * fine, *[2 * coarse] * (count - 2), COARSEST_STEPS][stage:]
+        return [2 * fine, *[2 * coarse] * (count - 2), self._coarsest_steps][stage:]
+
+    @property
+    def _coarsest_steps(self) -> int:
+        """Steps of a cycle on the coarsest grid; in time, enough for waves to cross it."""
+        across = max(self.grids[-1].points) if self.is_unsteady else 0
+        return max(COARSEST_STEPS, CROSSINGS * across)
 
     def updates_from(self, stage: int) -> int:
         """Points that a cycle updates in a stage."""

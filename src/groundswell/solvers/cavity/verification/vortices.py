@@ -10,10 +10,11 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.solvers.cavity.case import SIDES, CavityCase
+from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
+from groundswell.solvers.cavity.walls import SIDES
 from groundswell.verify import Check
 
 ACROSS, UP, VISCOSITY = 1.0, 0.5, 0.02  # velocity of the uniform flow
