@@ -103,12 +103,25 @@ def solver_sources(
     return backend.sources
 
 
-def cavity_sources(precision: str, local: bool, unsteady: bool = False) -> list[Source]:
-    """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has."""
+def cavity_sources(
+    precision: str, local: bool, unsteady: bool = False, heat: bool = False
+) -> list[Source]:
+    """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has.
+
+    Args:
+        unsteady: in time.
+        heat: with walls that have a heat flux and a heat transfer coefficient, and move.
+    """
     in_time = {"duration": 1.0, "step": 0.1} if unsteady else {}
+    walls = {
+        "south": {"kind": "flux", "flux": 0.3},
+        "north": {"kind": "robin", "h": 2.0, "ambient": "0.3 * x * z"},
+        "top": {"kind": "fixed", "temperature": "x", "velocity": [0.2, 0.1, 0.0]},
+    }
     case = CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
         grid={"points": [150, 40, 40]},
+        walls=walls if heat else {},
         time={"local": local} | in_time,
         run={"precision": precision},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import ceil, hypot, inf
+from math import ceil, hypot, inf, isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializeAsAny, WrapValidator
@@ -15,10 +15,13 @@ from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, InRange, Positive, Unit
 from groundswell.solvers.cavity.walls import AXES as AXES
-from groundswell.solvers.cavity.walls import Wall, WallsSection
+from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes, profiles
 
 Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
 Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
+Conductivity = Annotated[
+    float, Unit("W/(m K)", "a thermal conductivity", "0.026 W/(m K)"), Positive, InRange
+]
 Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
 Length = Annotated[units.Length, Positive, InRange]
 Number = Annotated[units.Number, Positive, InRange]
@@ -50,12 +53,16 @@ class Convection(Downward):
 
 
 class Substance(Downward):
-    """`kind = "properties"`: a fluid defined by its physical properties, in SI units."""
+    """`kind = "properties"`: a fluid defined by its physical properties, in SI units.
+
+    `conductivity` (of heat) is for walls with a heat flux or a heat transfer coefficient.
+    """
 
     kind: Literal["properties"]
     viscosity: Diffusivity
     diffusivity: Diffusivity
     expansion: Expansion
+    conductivity: Conductivity | None = None
     gravity: Acceleration = 9.81
 
 
@@ -219,6 +226,7 @@ class CavityCase(Case):
             untimed = replace(self.output.recordable, timed=False)
             for location, text in untimed.violations(self.output.record):
                 yield ("output", *location), text
+        yield from self._heat_violations()
         if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
             yield (
                 ("fluid", "kind"),
@@ -226,6 +234,27 @@ class CavityCase(Case):
             )
         if isinstance(self.fluid, Driven) and not self.fastest_wall:
             yield ("fluid", "kind"), "needs a wall with a velocity"
+
+    def _heat_violations(self) -> Iterator[Violation]:
+        exchanging = self.walls.exchanging
+        for axis, names in enumerate(SIDES):
+            for high, (name, side) in enumerate(zip(names, self.walls.pair(axis), strict=True)):
+                for key, profile in profiles(side).items():
+                    if not isfinite(sum(extremes(profile, self.grid.size, axis, bool(high)))):
+                        yield ("walls", name, key), "is not finite everywhere on the wall"
+        if isinstance(self.fluid, Substance) and exchanging and self.fluid.conductivity is None:
+            yield ("fluid", "conductivity"), f"is required for walls.{next(iter(exchanging))}"
+        if exchanging and not self.walls.has_level and not self.time.is_unsteady:
+            yield (
+                ("walls", next(iter(exchanging)), "kind"),
+                'cannot be "flux" unless another wall is "fixed" or "robin": the temperature of '
+                "steady flow would be undefined",
+            )
+
+    @property
+    def conductivity(self) -> float:
+        """Thermal conductivity, W/(m K); 1 in dimensionless cases."""
+        return (isinstance(self.fluid, Substance) and self.fluid.conductivity) or 1.0
 
     @property
     def fastest_wall(self) -> float:

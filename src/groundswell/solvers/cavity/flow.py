@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import HostArray
+from groundswell.arrays import Floats, HostArray
 from groundswell.backends.host_threads import in_threads
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable
@@ -21,7 +21,8 @@ from groundswell.solvers.cavity.case import AXES, FIELDS, Driven
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
 from groundswell.solvers.cavity.recording import RECORDABLE
-from groundswell.solvers.cavity.walls import SIDES, AdiabaticWall, ConductingWall, FixedWall, Wall
+from groundswell.solvers.cavity.wall_temperature import positions_on, wall_temperature
+from groundswell.solvers.cavity.walls import SIDES, Wall
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,22 @@ class Flow:
     def heat_in(self) -> dict[str, float]:
         """Heat that enters the fluid through each wall, over that of conduction, k dT A / L.
 
-        L is the reference length, and A the area of the hot wall.
+        L is the reference length, and A the area of the hot wall. The sums are over the cells of
+        the points next to a wall, so that the heat of all walls is what the cells receive.
         """
         size, scales = self.grid.case.grid.size, self.grid.scales
         found = {}
         for axis, high, name in _walls(self.grid):
-            flux = self._mean(self.wall_flux(axis, high), axis) * (-1.0 if high else 1.0)
-            found[name] = flux * prod(size) / size[axis] / scales.area
+            flux = self.wall_flux(axis, high) * (-1.0 if high else 1.0)
+            rows, columns = (a for a in (2, 1, 0) if a != axis)
+            inside = flux[self._inside(rows), self._inside(columns)]
+            mean = cell_parts(self.grid, rows) @ inside @ cell_parts(self.grid, columns)
+            found[name] = float(mean) * prod(size) / size[axis] / scales.area
         return found
+
+    def _inside(self, axis: int) -> slice:
+        """The points of an axis without those on its ends."""
+        return slice(0 if self.grid.periodic[axis] else 1, -1)
 
     @cached_property
     def plane(self) -> MiddlePlane:
@@ -181,6 +190,14 @@ class Flow:
         return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
 
 
+def cell_parts(grid: LevelGrid, axis: int) -> Floats:
+    """Lengths of the cells of points along an axis over that of the box: some extend to walls."""
+    parts = np.ones(grid.points[axis])
+    for end, side in zip((0, -1), grid.case.walls.pair(axis), strict=True):
+        parts[end] += 0.5 * isinstance(side, Wall)
+    return np.asarray(parts / parts.sum())
+
+
 def _walls(grid: LevelGrid) -> Iterator[tuple[int, bool, str]]:
     """Axis, end and name of each side that is a wall."""
     for axis, names in enumerate(SIDES):
@@ -225,12 +242,15 @@ def _set_ends(grid: LevelGrid, axis: int, name: str, f: HostArray, whole: HostAr
     if grid.periodic[axis]:
         whole[-1] = f[0]
         return
-    low, high = grid.case.walls.pair(axis)
-    whole[0] = _at_side(grid, axis, low, name, f)
-    whole[-1] = _at_side(grid, axis, high, name, f[::-1])
+    for high, side in enumerate(grid.case.walls.pair(axis)):
+        inward = f[::-1] if high else f
+        if name == "T" and isinstance(side, Wall):
+            whole[-high] = _temperature(grid, axis, bool(high), inward)
+        else:
+            whole[-high] = _at_side(axis, side, name, inward)
 
 
-def _at_side(grid: LevelGrid, axis: int, side: object, name: str, f: HostArray) -> HostArray:
+def _at_side(axis: int, side: object, name: str, f: HostArray) -> HostArray:
     """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
     if not isinstance(side, Wall):
         changes_sign = name in "uvw" and "uvw".index(name) == axis
@@ -239,28 +259,23 @@ def _at_side(grid: LevelGrid, axis: int, side: object, name: str, f: HostArray) 
         )
     if name == "p":
         return np.asarray(2 * f[0] - f[1])
-    if name in ("u", "v", "w"):
-        return np.full_like(f[0], side.velocity["uvw".index(name)])
-    if isinstance(side, AdiabaticWall):
-        return np.asarray((4 * f[0] - f[1]) / 3)
-    if isinstance(side, ConductingWall):
-        return _conducting_temperature(grid, axis, f[0])
-    assert isinstance(side, FixedWall)
-    return np.full_like(f[0], side.temperature)
+    return np.full_like(f[0], side.velocity["uvw".index(name)])
 
 
-def _conducting_temperature(grid: LevelGrid, axis: int, like: HostArray) -> HostArray:
-    """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
-    assert grid.scales.heat is not None
-    along, low, high = grid.scales.heat
-    dim = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
-    fraction = grid.positions(along) / grid.case.grid.size[along]
-    if fraction.size != like.shape[dim]:
-        fraction = fraction[1:-1]  # the ends are added later
-    shape = [1, 1]
-    shape[dim] = fraction.size
-    values = (low + (high - low) * fraction).reshape(shape)
-    return np.broadcast_to(values, like.shape).astype(like.dtype)
+def _temperature(grid: LevelGrid, axis: int, high: bool, f: HostArray) -> HostArray:
+    """Temperature of a wall, K, given `f`, whose first axis leads away from it."""
+    wall = grid.case.walls.pair(axis)[high]
+    assert isinstance(wall, Wall)
+    of, others = wall_temperature(grid, axis, wall), [a for a in (2, 1, 0) if a != axis]
+    along = {a: _points_of(grid, a, n) for a, n in zip(others, f.shape[1:], strict=True)}
+    values = of.at(*positions_on(grid, axis, high, along)).astype(f.dtype)
+    return np.asarray(values + f.dtype.type(of.share) * (4 * f[0] - f[1]) / 3)
+
+
+def _points_of(grid: LevelGrid, axis: int, count: int) -> Floats:
+    """Positions of points along an axis, m: with both ends, unless they are added later."""
+    positions = grid.positions(axis)
+    return positions if positions.size == count else grid.interior_positions(axis)
 
 
 def _at_middle(values: HostArray, positions: HostArray, dim: int) -> HostArray:

@@ -40,9 +40,9 @@ def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, Floats]:
     number. Rolls as wide as they are high disturb it.
     """
     fields = {name: np.zeros(part.shape) for name in FIELDS}
-    if grid.scales.is_heated_from_below:
-        assert grid.scales.heat is not None
-        up, scale = grid.scales.heat.axis, DISTURBANCE * grid.scales.temperature_difference
+    up = grid.scales.overturning_axis
+    if up is not None and grid.varies(up):
+        scale = DISTURBANCE * grid.scales.temperature_difference
         across = [axis for axis in range(3) if axis != up and grid.varies(axis)]
         weights = zip(across, (1.0, WEAKER), strict=False)
         rolls = sum(weight * _rolls(grid, part, axis) for axis, weight in weights)

@@ -20,7 +20,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import boundary_first
-from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
+from groundswell.solvers.cavity.boundary_conditions import boundary_parameters, shaped_walls
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
@@ -201,7 +201,14 @@ class Level:
         """Set fields, each (nz, ny, nx), and their ghosts; temperature less the neutral one, K."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.grid.dtype))
+        self.set_walls()
         in_order(self.fill_ghosts())()
+
+    def set_walls(self) -> None:
+        """Store temperatures of walls that vary in the ghosts of all copies."""
+        for index, values in shaped_walls(self.grid, self.part):
+            for copy in self.copies:
+                self.backend.assign(copy["T"].array[index], values.astype(self.grid.dtype))
 
     def named_arrays(self) -> dict[str, DeviceArray]:
         """The arrays of this grid by name; copies of the fields but the first have numbers."""
@@ -239,6 +246,7 @@ def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> S
         **precision(grid.dtype),
         "FORCED": grid.is_forced,
         "UNSTEADY": grid.is_unsteady,
+        "CONSERVES_HEAT": grid.case.walls.conserves_heat,
         "LOCAL_STEPS": grid.case.time.local,
         "PRESSURE_LEADS": grid.pressure_leads,
     }

@@ -90,19 +90,22 @@ def history_picture(results: str | Path) -> Path:
     """
     table = Path(results) / "history.csv"
     columns, path = read_table(table), table.with_suffix(".png")
-    if missing := {"time", *_NUSSELT} - set(columns):
-        raise InputError(f"{table} is damaged: it has no {sorted(missing)}; run the case again")
+    if "time" not in columns:
+        raise InputError(f"{table} is damaged: it has no time; run the case again")
+    shown = {n: columns[n] for n in _NUSSELT if n in columns} or {"cycles": columns["cycles"]}
     times = columns["time"]
     with picture(path, 4.0) as figure:
         axes = figure.add_subplot()
-        for (name, label), colour in zip(_NUSSELT.items(), COLOURS, strict=False):
-            axes.plot(times, columns[name], color=colour, label=label)
-        late = [columns[name][len(times) // 10 :] for name in _NUSSELT]
-        axes.set(xlabel="time", ylabel="mean Nusselt number", xlim=(0, times[-1]))
-        axes.set_ylim(*_around(np.concatenate(late)))
+        for (name, values), colour in zip(shown.items(), COLOURS, strict=False):
+            axes.plot(times, values, color=colour, label=_NUSSELT.get(name, name))
+        late = np.concatenate([values[len(times) // 10 :] for values in shown.values()])
+        axes.set(xlabel="time", xlim=(0, times[-1]), ylim=_around(late))
+        is_heat = len(shown) > 1
+        axes.set_ylabel("mean Nusselt number" if is_heat else "cycles in a step")
         axes.legend(frameon=False)
         grid_lines(axes)
-        headline(axes, "Heat through the walls", f"{len(times):,} steps in time")
+        title = "Heat through the walls" if is_heat else "Cycles in steps in time"
+        headline(axes, title, f"{len(times):,} steps in time")
     return path
 
 

@@ -53,5 +53,8 @@ class StepHistory:
         return {**last, "steps_above_tolerance": missed}
 
     def write(self, folder: Path) -> Path:
-        """Write `history.csv`."""
-        return write_table(folder / "history.csv", dict(zip(COLUMNS, self.read().T, strict=True)))
+        """Write `history.csv`; Nusselt numbers only where there are a hot and a cold wall."""
+        columns = dict(zip(COLUMNS, self.read().T, strict=True))
+        if self._setup.scales.heat is None:
+            columns = {n: values for n, values in columns.items() if not n.startswith("nusselt")}
+        return write_table(folder / "history.csv", columns)
