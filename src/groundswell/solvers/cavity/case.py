@@ -20,7 +20,7 @@ from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes
 Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
 Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
 Conductivity = Annotated[
-    float, Unit("W/(m K)", "a thermal conductivity", "0.026 W/(m K)"), Positive, InRange
+    float, Unit("W/m/K", "a thermal conductivity", "0.026 W/m/K"), Positive, InRange
 ]
 Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
 Length = Annotated[units.Length, Positive, InRange]
@@ -253,7 +253,7 @@ class CavityCase(Case):
 
     @property
     def conductivity(self) -> float:
-        """Thermal conductivity, W/(m K); 1 in dimensionless cases."""
+        """Thermal conductivity, W/m/K; 1 in dimensionless cases."""
         return (isinstance(self.fluid, Substance) and self.fluid.conductivity) or 1.0
 
     @property

@@ -12,7 +12,7 @@ ROUNDING = 1e-14  # an imbalance below is an effect of rounding
 
 
 def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
-    """Yield Nusselt numbers, the energy balance and peak speeds.
+    """Yield Nusselt numbers, temperatures of walls, the energy balance and peak speeds.
 
     Args:
         summary: the content of `heat.json`.
@@ -25,6 +25,10 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
     ):
         if key in summary:
             yield Quantity(key, summary[key], label, text=f"{summary[key]:.5g}", group=GROUP)
+    for name, found in summary.get("wall_temperatures", {}).items():
+        text = f"{found['mean']:.6g} {'K' if unit else ''}".strip()
+        key, label = f"mean_temperature_{name}", f"mean temperature, {name}"
+        yield Quantity(key, found["mean"], label, "K" if unit else "", text, GROUP)
     if "heat_imbalance" in summary:
         yield _imbalance(summary)
     for name, peak in summary["peaks"].items():

@@ -83,6 +83,13 @@ class Flow:
             found[name] = float(mean) * prod(size) / size[axis] / scales.area
         return found
 
+    def wall_temperatures(self, name: str) -> dict[str, float]:
+        """Mean, lowest and highest temperature of a wall, K."""
+        ((axis, high),) = ((a, pair.index(name)) for a, pair in enumerate(SIDES) if name in pair)
+        t = np.moveaxis(self.fields["T"], 2 - axis, 0)[-high]
+        lowest, highest = float(t.min()), float(t.max())
+        return {"mean": self._mean(t, axis), "lowest": lowest, "highest": highest}
+
     def _inside(self, axis: int) -> slice:
         """The points of an axis without those on its ends."""
         return slice(0 if self.grid.periodic[axis] else 1, -1)
@@ -96,7 +103,10 @@ class Flow:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, object] = {"peaks": self.peaks()}
         if self.grid.scales.temperature_difference:
-            summary |= _balance(self.heat_in())
+            summary |= _balance(self.heat_in()) | {"heat_unit": self.grid.scales.heat_unit}
+        if exchanging := self.grid.case.walls.exchanging:
+            found = {name: self.wall_temperatures(name) for name in exchanging}
+            summary["wall_temperatures"] = found
         if self.grid.scales.heat is None:
             return summary
         axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()

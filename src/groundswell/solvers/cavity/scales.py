@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod, sqrt
 
-from groundswell.solvers.cavity.case import AXES, CavityCase
+from groundswell.solvers.cavity.case import AXES, CavityCase, Substance
 from groundswell.solvers.cavity.fluid import Fluid, make_fluid
 from groundswell.solvers.cavity.walls import HeatedWalls, extremes, profiles
 
@@ -80,6 +80,13 @@ class Scales:
     def area(self) -> float:
         """Area of each of these walls, or the square of the reference length, m^2."""
         return prod(self.case.grid.size) / self.length if self.heat else self.length**2
+
+    @property
+    def heat_unit(self) -> float | None:
+        """Heat of conduction through the fluid at rest, k dT A / L, W; None if k is not known."""
+        if isinstance(self.case.fluid, Substance) and self.case.fluid.conductivity is None:
+            return None
+        return self.case.conductivity * self.temperature_difference * self.area / self.length
 
     @property
     def height(self) -> float:

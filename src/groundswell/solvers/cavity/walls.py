@@ -62,7 +62,7 @@ _Bounded = AfterValidator(_in_range)
 Temperature = Annotated[Profile, _profile(Unit("K", "a temperature", "300 K")), _Bounded]
 HeatFlux = Annotated[Profile, _profile(Unit("W/m^2", "a heat flux", "100 W/m^2")), _Bounded]
 HeatTransfer = Annotated[
-    float, Unit("W/(m^2 K)", "a heat transfer coefficient", "10 W/(m^2 K)"), Positive, InRange
+    float, Unit("W/m^2/K", "a heat transfer coefficient", "10 W/m^2/K"), Positive, InRange
 ]
 
 
