@@ -8,6 +8,7 @@ from typing import Any
 from groundswell.case.quantities import Quantity
 
 GROUP = "Heat and flow"
+STILL = 1e-9  # of the largest speed: slower components are rounding errors
 ROUNDING = 1e-14  # an imbalance below is an effect of rounding
 
 
@@ -31,8 +32,9 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
         yield Quantity(key, found["mean"], label, "K" if unit else "", text, GROUP)
     if "heat_imbalance" in summary:
         yield _imbalance(summary)
+    fastest = max((peak["value"] for peak in summary["peaks"].values()), default=0.0)
     for name, peak in summary["peaks"].items():
-        if peak["value"]:
+        if peak["value"] > STILL * fastest:
             yield _peak(name, peak, unit)
 
 
