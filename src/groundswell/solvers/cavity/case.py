@@ -143,6 +143,8 @@ class TimeSection(Section):
             yield ("step",), f"must be at most the duration, {self.duration:g} s"
         elif self.steps_in_time > MAX_STEPS:
             yield ("step",), f"must be at least duration / {MAX_STEPS:,}"
+        if self.is_unsteady and self.check_every is not None:
+            yield ("check_every",), "is for steady flow; leave it out where there is a duration"
         if self.is_unsteady and not self.multigrid:
             yield ("duration",), 'needs local = true and scheme = "rk3" or "rk4"'
         if (self.levels or 1) > 1 and not self.multigrid:

@@ -113,6 +113,11 @@ class FlowSolver(ExchangingSolver):
             for name, field in level.copies[0].items()
         }
 
+    def less_neutral(self, values: dict[str, HostArray]) -> dict[str, HostArray]:
+        """Fields with the temperature, given in K, less the neutral one."""
+        shifted = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
+        return {**values, **shifted}
+
     def snapshot(self, name: str) -> HostArray:
         """A host copy of a field on this rank's part of the finest grid, (nz, ny, nx)."""
         field = self.backend.to_host(self.levels[0].copies[0][name].interior)

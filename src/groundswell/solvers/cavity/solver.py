@@ -164,8 +164,7 @@ class Cavity(FlowSolver):
     def fill(self, values: dict[str, HostArray]) -> None:
         """Start on the finest grid from these fields, each (nz, ny, nx), temperature in K."""
         finest = self.levels[0]
-        shifted = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
-        finest.fill({**values, **shifted})
+        finest.fill(self.less_neutral(values))
         finest.set_step_sizes(finest.measure()[1])
         self._set_stage(0)
 

@@ -149,10 +149,13 @@ class UnsteadyCavity(FlowSolver):
     def restart(self) -> None:
         """Start from the flow that the case names, or from rest."""
         self.backend.assign(self.history.rows, np.zeros(self.history.rows.shape))
-        self.fill(initial_flow(self.setup.finest, self.levels[0].part))
+        self._fill(initial_flow(self.setup.finest, self.levels[0].part))
 
     def fill(self, values: dict[str, HostArray]) -> None:
-        """Start from these fields, each (nz, ny, nx), temperature less the neutral one, K."""
+        """Start from these fields, each (nz, ny, nx), temperature in K."""
+        self._fill(self.less_neutral(values))
+
+    def _fill(self, values: dict[str, HostArray]) -> None:
         finest = self.levels[0]
         finest.fill(values)
         for name in FIELDS:

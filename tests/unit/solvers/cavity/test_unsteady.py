@@ -163,6 +163,19 @@ def _opened(path: Path) -> Any:
     return xarray.open_dataset(path, engine="h5netcdf", decode_times=False)
 
 
+def test_a_steady_flow_stays_as_it_is() -> None:
+    walls = FLAT | {
+        "west": {"kind": "fixed", "temperature": 300.5},
+        "east": {"kind": "fixed", "temperature": 299.5},
+    }
+    steady = gs.cavity.simulate((15, 1, 15), AIR, walls, time={"tolerance": 1e-9})
+    time = {"duration": 1.0, "step": 0.2, "tolerance": 1e-7}
+    later = gs.cavity.simulate((15, 1, 15), AIR, walls, time=time, start=steady.fields)
+    for name in "uwT":
+        np.testing.assert_allclose(later.fields[name], steady.fields[name], atol=1e-5)
+    assert later.history["nusselt_hot"].values == pytest.approx(steady.heat["nusselt"], abs=1e-4)
+
+
 def test_steps_that_miss_the_tolerance_are_reported() -> None:
     solver = solver_of(make((9, 1, 9), walls=FLAT, time={"steps": 1, "tolerance": 1e-13}))
     solver.step()
@@ -184,6 +197,7 @@ def test_an_iteration_that_diverges_ends_the_run() -> None:
         ({"duration": 1.0, "step": 1e-9}, "must be at least duration / 10,000,000"),
         ({"duration": 1.0, "step": 0.1, "local": False}, "needs local = true"),
         ({"duration": -1.0, "step": 0.1}, "time.duration"),
+        ({"duration": 1.0, "step": 0.1, "check_every": 2}, "is for steady flow"),
     ],
 )
 def test_times_that_do_not_fit_are_named(time: dict[str, Any], text: str) -> None:
