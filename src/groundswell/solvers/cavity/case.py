@@ -190,11 +190,15 @@ class CavityRun(RunSection):
 
 
 class CavityOutput(OutputSection):
-    """`[output]`: a run always writes profiles and heat fluxes, whole fields only with `fields`."""
+    """`[output]`: a run always writes profiles and heat fluxes, whole fields only with `fields`.
 
-    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=("flow.nc",))
+    `film` is for flow in time: a film of the middle plane.
+    """
+
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=("flow.nc", "film.nc"))
 
     fields: Flag = True
+    film: Flag = False
 
 
 def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
@@ -225,6 +229,8 @@ class CavityCase(Case):
         """Grids with too few points, and fluids whose dimensionless numbers are undefined."""
         yield from _point_violations(self.grid.points, self.walls)
         if not self.time.is_unsteady:
+            if self.output.film:
+                yield ("output", "film"), "is for flow in time, with time.duration; leave it out"
             untimed = replace(self.output.recordable, timed=False)
             for location, text in untimed.violations(self.output.record):
                 yield ("output", *location), text

@@ -51,6 +51,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield Quantity("steps", setup.steps, "steps", text=steps, group=GRID)
     text = ", then ".join(map(format_extent, grids)) + " points" if len(grids) > 1 else ""
     yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
+    yield Quantity("film", setup.case.output.film, group=GRID)
     yield cost.memory_quantity(GRID)
 
 

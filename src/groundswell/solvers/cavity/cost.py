@@ -15,7 +15,7 @@ from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS, decompose_grids, local_parts
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.time_integration.runge_kutta import Scheme
 
@@ -40,7 +40,7 @@ def _bytes_per_update(dtype: str, scheme: Scheme) -> float:
 
 def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
     """Device memory of a rank's parts of the grids, finest first, bytes."""
-    records = recording(*parts[0]).device_bytes(parts[0][0].case.output.record)
+    records = recording(*parts[0]).device_bytes(records_of(parts[0][0]))
     return records + sum(_of_part(*part) for part in parts)
 
 
@@ -54,7 +54,7 @@ def _files(setup: Setup) -> int:
     """Size of the output files, bytes."""
     size = np.dtype(setup.dtype).itemsize
     fields = setup.finest.grid.count * len(FIELDS) * size if setup.case.output.fields else 0
-    return fields + setup.recording.file_bytes(setup.case.output.record, setup.steps)
+    return fields + setup.recording.file_bytes(records_of(setup.finest), setup.steps)
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

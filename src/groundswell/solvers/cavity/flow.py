@@ -17,9 +17,9 @@ from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
 from groundswell.outputs.files import write_fields
-from groundswell.solvers.cavity.case import AXES, FIELDS, Driven
+from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
+from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane, plane_attributes
 from groundswell.solvers.cavity.recording import RECORDABLE
 from groundswell.solvers.cavity.wall_temperature import positions_on, wall_temperature
 from groundswell.solvers.cavity.walls import SIDES, Wall
@@ -174,14 +174,7 @@ class Flow:
             name: Variable(dims, field, attrs=RECORDABLE[name].attrs)
             for name, field in self.fields.items()
         }
-        return write_fields(path, coordinates, fields, self._attributes())
-
-    def _attributes(self) -> dict[str, str]:
-        """The title, the axes of the middle plane, and the direction of gravity."""
-        case, plane = self.grid.case, self.plane
-        axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
-        down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
-        return {"title": case.title, "middle_plane": axes, **down}
+        return write_fields(path, coordinates, fields, plane_attributes(self.grid))
 
     def _mean(self, flux: HostArray, axis: int) -> float:
         across = [self.axes[a] for a in (2, 1, 0) if a != axis]

@@ -24,7 +24,7 @@ from groundswell.solvers.cavity.boundary_conditions import boundary_parameters, 
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.tiles import Tile
 
 SUMS = 6  # in each partial sum, see kernels/step.h
@@ -163,9 +163,7 @@ class Level:
         if self.coarse or copy is not self.copies[0]:
             return []
         whole = recording(self.grid, Part.whole(self.grid.grid))
-        return self._fields(
-            copy, ghosts_read(whole, self.grid.case.output.record, self.decomposition)
-        )
+        return self._fields(copy, ghosts_read(whole, records_of(self.grid), self.decomposition))
 
     def exchange(
         self, state: FlowState, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()

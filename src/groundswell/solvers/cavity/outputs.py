@@ -16,7 +16,7 @@ from groundswell.solvers.cavity.case import FIELDS, CavityOutput
 from groundswell.solvers.cavity.findings import findings_of
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.level import Level
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 
 
 class History(Protocol):
@@ -48,7 +48,8 @@ class Outputs:
         self._wanted, self._finest, self._history = wanted, finest, history
         fields = {name: field.interior for name, field in finest.copies[0].items()}
         recordable = recording(finest.grid, finest.part)
-        self._recorders = Recorders(wanted.record, recordable, fields, finest.backend, finest.comm)
+        records = records_of(finest.grid)
+        self._recorders = Recorders(records, recordable, fields, finest.backend, finest.comm)
         at_once = ([launch] for launch in self._recorders.launches)
         self.launches = [*finest.backend.concurrently(*at_once), *self._recorders.tick]
 

@@ -25,6 +25,7 @@ from groundswell.plotting.style import (
 )
 from groundswell.report.pictures import Picture
 from groundswell.solvers.cavity.case import AXES
+from groundswell.solvers.cavity.film import flow_film
 
 if TYPE_CHECKING:
     import xarray
@@ -163,6 +164,7 @@ def _axes_of(flow: xarray.Dataset) -> tuple[str, str]:
 
 PICTURES = [
     Picture("flow.nc", "flow.png", "The flow in the middle plane", flow_picture),
+    Picture("film.nc", "film.mp4", "The middle plane over time", flow_film, is_film=True),
     Picture("history.csv", "history.png", "Heat through the walls by time", history_picture),
     Picture("residuals.csv", "residuals.png", "Residuals by step", convergence_picture),
 ]

@@ -11,7 +11,7 @@ from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.time_integration.runge_kutta import Scheme
 
@@ -157,7 +157,7 @@ def prepare(case: CavityCase, comm: Communicator | None = None) -> Setup:
     setup = Setup(case, (*grids_of(case),))
     if case.start is not None:
         check_initial_flow(case)
-    setup.recording.require_samples(case.output.record, setup.steps)
+    setup.recording.require_samples(records_of(setup.finest), setup.steps)
     return setup
 
 
