@@ -13,10 +13,12 @@ from cavity_scheme import NAMES, rates, step
 import groundswell as gs
 from groundswell.backends import open_backend
 from groundswell.errors import CaseError, NotFinite
+from groundswell.report.pictures import draw_pictures
 from groundswell.simulation import checkpoint
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
+from groundswell.solvers.cavity.verification.tall import mean_period
 from groundswell.solvers.cavity.verification.vortices import vortices_in_time
 
 MIRROR = {"kind": "symmetry"}
@@ -145,7 +147,9 @@ def test_a_run_records_in_time() -> None:
     where = {"kind": "points", "positions": [[0.25, 0.5, 0.5]]}
     record = {"fields": ["T"], "where": where, "interval": 0.1, "file": "point.nc"}
     time = {"duration": 0.5, "step": 0.05}
-    result = gs.cavity.simulate((9, 1, 9), AIR, FLAT, time=time, output={"record": [record]})
+    result = gs.cavity.simulate(
+        (9, 1, 9), AIR, FLAT, time=time, output={"record": [record], "film": True}
+    )
     history = result.history
     np.testing.assert_allclose(history["time"], np.arange(1, 11) * 0.05)
     assert history["nusselt_hot"][-1] == pytest.approx(result.heat["nusselt"], rel=1e-8)
@@ -156,6 +160,23 @@ def test_a_run_records_in_time() -> None:
         else _opened(result.folder / "point.nc") as point
     ):
         np.testing.assert_allclose(point["time"], np.arange(5) * 0.1)
+    assert {"history.png", "flow.png"} < {path.name for path in draw_pictures(result.folder, fail)}
+    assert list(result.folder.glob("film.*")) != [result.folder / "film.nc"]
+
+
+def fail(text: str) -> None:
+    raise AssertionError(text)
+
+
+def test_a_film_is_for_flow_in_time() -> None:
+    with pytest.raises(CaseError, match="is for flow in time"):
+        CavityCase(fluid=AIR, grid={"points": [9, 9, 9]}, output={"film": True})
+
+
+def test_the_period_of_an_oscillation() -> None:
+    times = 0.1 * np.arange(400)
+    values = 4.6 + 0.001 * times + 0.01 * np.sin(2 * np.pi * times / 3.4)
+    assert mean_period(times, values) == (pytest.approx(3.4, rel=3e-3), 11)
 
 
 def _opened(path: Path) -> Any:
@@ -208,4 +229,4 @@ def test_times_that_do_not_fit_are_named(time: dict[str, Any], text: str) -> Non
 def test_intervals_are_for_flow_in_time() -> None:
     record = {"fields": ["T"], "where": {"kind": "all"}, "interval": 0.1, "file": "all.nc"}
     with pytest.raises(CaseError, match="whose steps have no common length"):
-        CavityCase(fluid=AIR, grid={"points": [9, 9, 9]}, output={"record": [record]})
+        CavityCase(fluid=AIR, grid={"points": [9, 9, 9]}, output={"record": [record], "film": True})
