@@ -99,6 +99,8 @@ def remedy(grid: LevelGrid) -> str:
     courant = grid.scheme.courant
     if grid.courant > courant:
         return f"set time.courant to {courant:g}, not {grid.courant:g}"
+    if grid.is_unsteady:
+        return "shorten time.step, or set time.levels to 1"
     if grid.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < grid.layer < MIN_LAYER:
         return f"use more points: the cell Reynolds number is {grid.cell_reynolds:.2g}"
     return f"set time.compressibility to {10 * grid.case.time.compressibility:g}"

@@ -24,9 +24,8 @@ MAX_LEVELS = 8
 
 # Smoothing steps before and after a correction, on the finest grid and on coarser ones, where a
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
-# not converge at Ra = 3e5. In time, a step of a tall cavity took 3 cycles of these; half as many on
-# the finest grid diverged.
-SMOOTHING, SMOOTHING_IN_TIME, COARSEST_STEPS = (12, 32), (6, 16), 100
+# not converge at Ra = 3e5. In time, 6 and 16 diverge in a tall cavity with 79 x 255 points.
+SMOOTHING, COARSE_SMOOTHING, COARSEST_STEPS = 12, 32, 100
 CROSSINGS = 5  # of the longest axis of the coarsest grid in these steps, one spacing in each
 ALONE = -1  # the stage in which steps on the finest grid replace cycles that fail
 
@@ -110,7 +109,7 @@ class Setup:
     @property
     def sweeps(self) -> int:
         """About how often the finest grid is swept in the whole run, for choices of kernels."""
-        return self.steps * (2 * SMOOTHING_IN_TIME[0] if self.is_unsteady else 1)
+        return self.steps * (2 * SMOOTHING if self.is_unsteady else 1)
 
     def _whole_cycles(self, steps: int) -> int:
         """So many steps, rounded up to whole cycles of the scheme."""
@@ -133,8 +132,8 @@ class Setup:
             return [self._coarsest_steps if self.is_unsteady else 1]
         if stage == ALONE:
             return [COARSEST_STEPS]
-        fine, coarse = SMOOTHING_IN_TIME if self.is_unsteady else SMOOTHING
-        return [2 * fine, *[2 * coarse] * (count - 2), self._coarsest_steps][stage:]
+        coarse = [2 * COARSE_SMOOTHING] * (count - 2)
+        return [2 * SMOOTHING, *coarse, self._coarsest_steps][stage:]
 
     @property
     def _coarsest_steps(self) -> int:
