@@ -56,7 +56,12 @@ def numbers(solver: Cavity) -> dict[str, float]:
     assert flow is not None
     found = flow.summary()
     peaks = sorted(peak["value"] for peak in found.pop("peaks").values())
-    return {**found, **{f"peak {n}": value for n, value in enumerate(peaks)}}
+    heat = sorted(found.pop("heat_in").values())
+    numbered = {"peak": peaks, "heat": heat}
+    return {
+        **found,
+        **{f"{key} {n}": v for key, of in numbered.items() for n, v in enumerate(of)},
+    }
 
 
 @pytest.fixture(scope="module")
