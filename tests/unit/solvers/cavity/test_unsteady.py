@@ -12,10 +12,10 @@ from cavity_scheme import NAMES, rates, step
 
 import groundswell as gs
 from groundswell.backends import open_backend
-from groundswell.errors import CaseError, NotFinite
+from groundswell.errors import CaseError, Interrupted, NotFinite
 from groundswell.report.pictures import draw_pictures
 from groundswell.simulation import checkpoint
-from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.case import FIELDS, CavityCase
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
 from groundswell.solvers.cavity.verification.tall import mean_period
@@ -162,6 +162,33 @@ def test_a_run_records_in_time() -> None:
         np.testing.assert_allclose(point["time"], np.arange(5) * 0.1)
     assert {"history.png", "flow.png"} < {path.name for path in draw_pictures(result.folder, fail)}
     assert list(result.folder.glob("film.*")) != [result.folder / "film.nc"]
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    where = {"kind": "points", "positions": [[0.25, 0.5, 0.5]]}
+    record = {"fields": ["T"], "where": where, "every": 1, "file": "point.nc"}
+    walls = FLAT | {"bottom": {"kind": "robin", "h": 2.0, "ambient": "0.3 * x"}}
+    case = gs.cavity.build_case(
+        (9, 1, 9),
+        AIR,
+        walls,
+        time={"duration": 0.4, "step": 0.05},
+        output={"record": [record]},
+    )
+    whole = gs.run(case, folder=tmp_path / "whole")
+    with pytest.raises(Interrupted):
+        gs.run(case, folder=tmp_path / "parts", callbacks=[gs.every(3, lambda live: live.stop())])
+    parts = gs.run(case, folder=tmp_path / "parts", resume=True)
+    assert parts.summary["resumed_at"] == 3
+    for name in FIELDS:
+        assert whole.fields[name].values.tobytes() == parts.fields[name].values.tobytes()
+    for name in ("history.csv", "heat.json"):
+        assert (whole.folder / name).read_bytes() == (parts.folder / name).read_bytes()
+    points = [
+        xarray.load_dataset(r.folder / "point.nc", engine="h5netcdf", decode_times=False)
+        for r in (whole, parts)
+    ]
+    assert points[0].equals(points[1]) and points[0].sizes["time"] == 8
 
 
 def fail(text: str) -> None:
