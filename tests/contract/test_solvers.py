@@ -61,7 +61,7 @@ def info(
 def case(info: registry.SolverInfo, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """The template with a low degree, and a run in time cut short."""
     found = read_case(info.read_template(), tmp_path_factory.mktemp(info.name))
-    if hasattr(found.time, "duration"):
+    if getattr(found.time, "duration", None) is not None:
         time = found.time.model_copy(update={"duration": found.time.duration / 5})
         found = found.model_copy(update={"time": time})
     if hasattr(found, "method") and hasattr(found.method, "degree"):

@@ -38,10 +38,16 @@ def beyond(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Float
 def on_wall(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floats:
     if name in "uvw":
         return np.full_like(f[0], side.velocity["uvw".index(name)])
+    h, k = grid.grid.spacing[axis], grid.case.conductivity
     if side.kind == "adiabatic":
         return (4 * f[0] - f[1]) / 3
     if side.kind == "fixed":
-        return np.full_like(f[0], side.temperature)
+        return profile_on(grid, axis, side, side.temperature)
+    if side.kind == "flux":  # k (3 t - 4 t1 + t2) / 2h enters
+        return (2 * h / k * profile_on(grid, axis, side, side.flux) + 4 * f[0] - f[1]) / 3
+    if side.kind == "robin":  # side.h (ambient - t) enters
+        ambient = profile_on(grid, axis, side, side.ambient)
+        return (side.h * ambient + k / (2 * h) * (4 * f[0] - f[1])) / (1.5 * k / h + side.h)
     (along, low, high), size = grid.scales.heat, grid.case.grid.size
     s = (grid.offsets[along][0] + np.arange(grid.grid.cells[along])) * grid.grid.spacing[along]
     profile = low + (high - low) * s / size[along]
@@ -51,14 +57,53 @@ def on_wall(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floa
     return np.moveaxis(whole, 2 - axis, 0)[0]
 
 
+def profile_on(grid: LevelGrid, axis: int, side: Any, profile: float | str) -> Floats:
+    """A function of x, y and z on a wall; the first axis of its points is left out."""
+    z, y, x = np.meshgrid(*(grid.interior_positions(a) for a in (2, 1, 0)), indexing="ij")
+    on = [x, y, z]
+    high = side is grid.case.walls.pair(axis)[1]
+    on[axis] = np.full_like(x, grid.case.grid.size[axis] * high)
+    names = dict(zip("xyz", on, strict=True)) | {"sin": np.sin, "cos": np.cos, "pi": np.pi}
+    values = eval(str(profile), {}, names) + np.zeros_like(x)  # the tests' own text
+    return np.moveaxis(values, 2 - axis, 0)[0]
+
+
 def mass_outflow(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
-    """Mass that leaves the cells per unit time and volume, as a balance of fluxes through faces.
+    """Mass that leaves the cells per unit time and volume."""
+    total = np.zeros_like(fields["p"])
+    for axis, flux in mass_fluxes(grid, fields).items():
+        total += np.moveaxis(np.diff(flux, axis=0), 0, 2 - axis) / grid.grid.spacing[axis]
+    return total
+
+
+def heat_outflow(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
+    """Heat that mass carries out of the cells less what their outflow takes, by volume.
+
+    The volume is that of the cells, of which those of first points extend to the walls.
+    """
+    total, volume = np.zeros_like(fields["p"]), np.ones_like(fields["p"])
+    for axis, flux in mass_fluxes(grid, fields).items():
+        t = padded(grid, axis, "T", fields["T"])[1:-1]
+        through = flux * (t[1:] + t[:-1]) / 2
+        if not grid.periodic[axis]:
+            through[0] = through[-1] = 0
+        lost = np.diff(through, axis=0) - t[1:-1] * np.diff(flux, axis=0)
+        total += np.moveaxis(lost, 0, 2 - axis) / grid.grid.spacing[axis]
+    for axis in range(3):
+        rows = np.moveaxis(volume, 2 - axis, 0)
+        for row, side in zip((0, -1), grid.case.walls.pair(axis), strict=True):
+            rows[row] *= 1.0 if side.kind in ("symmetry", "periodic") else 1.5
+    return total / volume
+
+
+def mass_fluxes(grid: LevelGrid, fields: dict[str, Floats]) -> dict[int, Floats]:
+    """Mass fluxes through faces across each axis, which is put first.
 
     Cells of first points reach to the walls. The half cells there have the velocity of the wall.
     """
-    total = np.zeros_like(fields["p"])
+    fluxes = {}
     for axis in filter(grid.varies, range(3)):
-        h, name = grid.grid.spacing[axis], "uvw"[axis]
+        name = "uvw"[axis]
         speed = np.moveaxis(fields[name] + wall_rows(grid, axis), 2 - axis, 0)
         second = np.diff(padded(grid, axis, "p", fields["p"])[1:-1], 2, axis=0)
         if grid.periodic[axis]:
@@ -67,8 +112,8 @@ def mass_outflow(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
         else:
             inner = (speed[1:] + speed[:-1]) / 2 + grid.damping * np.diff(second, axis=0)
             flux = np.concatenate([0 * speed[:1], inner, 0 * speed[:1]])
-        total += np.moveaxis(np.diff(flux, axis=0), 0, 2 - axis) / h
-    return total
+        fluxes[axis] = flux
+    return fluxes
 
 
 def wall_rows(grid: LevelGrid, axis: int) -> Floats:
@@ -103,9 +148,16 @@ def rates(
         for name in "uvwT":
             b, c, d = back[name]
             spread = fluid.diffusivity if name == "T" else grid.viscosity
-            out[name] += spread * (b - 2 * c + d) / h**2 - speed * (d - b) / (2 * h)
+            carried = speed * (d - b) / (2 * h)
+            if name == "T" and grid.case.walls.conserves_heat:
+                carried = 0.0
+            out[name] += spread * (b - 2 * c + d) / h**2 - carried
         b, c, d = back["p"]
         out["uvw"[axis]] -= (d - b) / (2 * h)
+    if grid.case.walls.conserves_heat:
+        out["T"] -= heat_outflow(grid, fields)
+    for name in "uvwT":  # in time: the new values' part of the time derivative
+        out[name] -= grid.inertia * (fields[name] - (fluid.neutral if name == "T" else 0))
     return out, step_limits(grid, fields)
 
 
@@ -130,7 +182,8 @@ def step_limits(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]
     waves = np.maximum(crossing, grid.undamped_limit * fastest**2)
     diffusive = sum(2 / h**2 for a, h in enumerate(grid.grid.spacing) if grid.varies(a))
     spreads = {"velocity": grid.viscosity, "heat": grid.fluid.diffusivity}
-    return {n: np.maximum(waves, spread * diffusive) for n, spread in spreads.items()}
+    decay = grid.inertia / 2
+    return {n: np.maximum(waves, spread * diffusive) + decay for n, spread in spreads.items()}
 
 
 def local_steps(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]:

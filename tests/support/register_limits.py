@@ -85,6 +85,8 @@ LIMITS = {
     "advance_first": (86, 128),
     "find_rates": (80, 128),
     "sum_rows": (96, 96),
+    "begin_step": (24, 24),
+    "end_first_step": (24, 24),
     "interpolate": (64, 64),
     "assemble": (64, 64),
     "assemble_tiles": (56, 56),  # nine blocks of 128 threads share a processor's registers

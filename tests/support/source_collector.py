@@ -19,8 +19,8 @@ from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows
 from groundswell.exchange.gather_scatter.tiles import reduce_in_place
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.make_solver import make_solver
 from groundswell.solvers.cavity.setup import prepare as prepare_cavity
-from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant, kernel_shape, mortar_shape
@@ -103,16 +103,30 @@ def solver_sources(
     return backend.sources
 
 
-def cavity_sources(precision: str, local: bool) -> list[Source]:
-    """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has."""
+def cavity_sources(
+    precision: str, local: bool, unsteady: bool = False, heat: bool = False
+) -> list[Source]:
+    """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has.
+
+    Args:
+        unsteady: in time.
+        heat: with walls that have a heat flux and a heat transfer coefficient, and move.
+    """
+    in_time = {"duration": 1.0, "step": 0.1} if unsteady else {}
+    walls = {
+        "south": {"kind": "flux", "flux": 0.3},
+        "north": {"kind": "robin", "h": 2.0, "ambient": "0.3 * x * z"},
+        "top": {"kind": "fixed", "temperature": "x", "velocity": [0.2, 0.1, 0.0]},
+    }
     case = CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
         grid={"points": [150, 40, 40]},
-        time={"local": local},
+        walls=walls if heat else {},
+        time={"local": local} | in_time,
         run={"precision": precision},
     )
     backend = SourceCollector()
-    Cavity(prepare_cavity(case), backend)
+    make_solver(prepare_cavity(case), backend)
     tile = Tile.of((512, 512, 512), 132)
     return [replace(s, parameters={**s.parameters, **tile.parameters()}) for s in backend.sources]
 

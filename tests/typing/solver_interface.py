@@ -27,6 +27,7 @@ from groundswell.solvers.cavity.outputs import Outputs as CavityOutputs
 from groundswell.solvers.cavity.setup import Setup as CavitySetup
 from groundswell.solvers.cavity.setup import prepare as prepare_cavity
 from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.cavity.unsteady import UnsteadyCavity
 from groundswell.solvers.dgwave import check as dgwave_check
 from groundswell.solvers.dgwave import cost as dgwave_cost
 from groundswell.solvers.dgwave.outputs import Outputs as DgWaveOutputs
@@ -100,15 +101,31 @@ outputs: list[type[Outputs]] = [
     KWaveOutputs,
     UltrasoundOutputs,
 ]
-steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
-timed: list[type[TimeDependent]] = [Acoustics, DgWave, Earthquake, Ultrasound]
+steppers: list[type[TimeStepper]] = [
+    Acoustics,
+    Cavity,
+    UnsteadyCavity,
+    DgWave,
+    Earthquake,
+    KWaveSolver,
+    Ultrasound,
+]
+timed: list[type[TimeDependent]] = [Acoustics, UnsteadyCavity, DgWave, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
 composed: list[type[Composed]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
 solved: list[type[TimedSolve]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
-finding: list[type[Finding]] = [DgWave]
+finding: list[type[Finding]] = [Cavity, UnsteadyCavity, DgWave]
 checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
 watched: list[type[EnergyCheck]] = [DgWave, Earthquake]
 supplied: list[type[EnergySupply]] = [DgWave, Earthquake]
-preparing: list[type[Preparing]] = [DgWave, Ultrasound]
-tunable: list[type[Tunable]] = [Acoustics, Cavity, DgWave, Earthquake, Poisson, Ultrasound]
+preparing: list[type[Preparing]] = [DgWave, UnsteadyCavity, Ultrasound]
+tunable: list[type[Tunable]] = [
+    Acoustics,
+    Cavity,
+    UnsteadyCavity,
+    DgWave,
+    Earthquake,
+    Poisson,
+    Ultrasound,
+]

@@ -21,6 +21,7 @@ from groundswell.version import __version__
 Row = tuple[str, str]  # label and value
 
 NAME = "report.html"
+FINDINGS_SHOWN, LONGEST_TILE = 6, 24  # on top of the page; letters
 _MEDIA = {".png": "image/png", ".gif": "image/gif", ".mp4": "video/mp4"}
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -79,7 +80,8 @@ def _subtitle(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
-    """Value and label of the most important figures that the summary has."""
+    """Value and label of the most important figures that the summary has: findings first."""
+    yield from _first_findings(_mapping(summary.get("findings")))
     throughput = _mapping(summary.get("throughput"))
     if (value := _number(throughput.get("value"))) is not None:
         yield f"{_rounded(value)} {_text(throughput.get('unit', ''))}".strip(), "throughput"
@@ -95,6 +97,12 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
         yield duration(total), "wall time"
     if (share := _number(summary.get("share_of_steps"))) is not None:
         yield f"{100 * share:.0f} %", "of the wall time for time steps"
+
+
+def _first_findings(findings: Mapping[str, object]) -> list[Row]:
+    """The first findings whose text is short enough for a tile."""
+    rows = [row for group in _groups(findings).values() for row in group]
+    return [(text, label) for label, text in rows if len(text) <= LONGEST_TILE][:FINDINGS_SHOWN]
 
 
 def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:

@@ -99,6 +99,8 @@ def test_the_update_of_stresses_that_keeps_peaks(check: Check, precision: str, s
 def test_the_cavitys_kernels(check: Check, precision: str) -> None:
     for source in (*cavity_sources(precision, local=True), *cavity_sources(precision, local=False)):
         check(source, precision)
+    for source in cavity_sources(precision, local=True, unsteady=True, heat=True):
+        check(source, precision)
 
 
 @pytest.mark.parametrize("heterogeneous", [True, False])

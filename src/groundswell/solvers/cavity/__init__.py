@@ -1,4 +1,4 @@
-"""Steady flow in a box with walls, driven by buoyancy or by a moving lid.
+"""Steady and unsteady flow in a box with walls, driven by buoyancy or by a moving lid.
 
 From Python, `simulate` takes a fluid and walls, and returns arrays (see `api`).
 """
@@ -10,21 +10,28 @@ from typing import Any
 
 from groundswell.registry import SolverInfo
 
-_EXPORTS = {"build_case": "api", "simulate": "api", "CavityCase": "case", "Cavity": "solver"}
+_EXPORTS = {
+    "build_case": "api",
+    "simulate": "api",
+    "CavityCase": "case",
+    "Cavity": "solver",
+    "UnsteadyCavity": "unsteady",
+}
 
 info = SolverInfo(
     name="cavity",
     title="Cavity flow",
-    summary="Steady flow in a box, driven by buoyancy or by a moving lid.",
+    summary="Flow in a box, steady or in time, driven by buoyancy or by a moving lid.",
     package=__name__,
     case=".case:CavityCase",
-    solver=".solver:Cavity",
+    solver=".make_solver:make_solver",
     kernel_groups=".kernel_groups:KERNEL_GROUPS",
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     results={
-        name: f".results:{name}" for name in ("fields", "profiles", "nusselt", "heat", "residuals")
+        name: f".results:{name}"
+        for name in ("fields", "profiles", "nusselt", "heat", "residuals", "history")
     },
 )
 

@@ -67,7 +67,7 @@ def simulate(
     quiet: bool = True,
     **case: Unpack[CaseArguments],
 ) -> Result:
-    """Compute the steady flow in a box with walls.
+    """Compute the flow in a box with walls: steady, or in time with a duration.
 
     >>> import groundswell as gs
     >>> sides = {"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}}  # two-dimensional
@@ -98,7 +98,8 @@ def simulate(
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of pressure, velocity and temperature on all
         points, walls included; `result.profiles`, fields on the centre lines by axis;
-        `result.nusselt` and `result.heat`, heat fluxes and peak velocities; `result.residuals`;
+        `result.nusselt` and `result.heat`, heat fluxes and peak velocities; `result.residuals`, or
+        `result.history` of flow in time;
         `result.summary`; `result.folder`.
 
     Raises:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
 
-from groundswell.backends import Parameter
-from groundswell.grids.cartesian import Part
-from groundswell.solvers.cavity.case import ConductingWall, FixedWall, Wall
-from groundswell.solvers.cavity.level_grid import LevelGrid
+import numpy as np
 
+from groundswell.arrays import Floats
+from groundswell.backends import Parameter
+from groundswell.grids.cartesian import GHOSTS, Part
+from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.wall_temperature import positions_on, wall_temperature
+from groundswell.solvers.cavity.walls import AdiabaticWall, ConductingWall, Wall
+
+Ghosts = tuple[slice, slice, slice]  # an index of an array (z, y, x)
 VELOCITY = ("U", "V", "W")
 
 
@@ -27,6 +33,8 @@ class Heat(IntEnum):
     FIXED = 0
     ADIABATIC = 1
     LINEAR = 2
+    SHARED = 3
+    SHAPED = 4
 
 
 def boundary_parameters(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
@@ -38,21 +46,22 @@ def boundary_parameters(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
         low, high = grid.case.walls.pair(axis)
         at_low = part.start[axis] == 0
         at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
-        parameters |= _side(grid, f"LOW_{name}", low if at_low else None)
-        parameters |= _side(grid, f"HIGH_{name}", high if at_high else None)
+        parameters |= _side(grid, axis, f"LOW_{name}", low if at_low else None)
+        parameters |= _side(grid, axis, f"HIGH_{name}", high if at_high else None)
     return parameters
 
 
-def _side(grid: LevelGrid, name: str, side: Any) -> dict[str, Parameter]:
+def _side(grid: LevelGrid, axis: int, name: str, side: Any) -> dict[str, Parameter]:
     """The members of a `Side` of kernels/lines.h; `side` is None next to another block."""
     is_wall = isinstance(side, Wall)
     velocity = side.velocity if is_wall else (0.0, 0.0, 0.0)
-    heat, temperature = _thermal(grid, side) if is_wall else (Heat.FIXED, 0.0)
+    heat, temperature, share = _thermal(grid, axis, side) if is_wall else (Heat.FIXED, 0.0, 0.0)
     return {
         f"{name}_BEYOND": int(_beyond(side)),
         f"{name}_HEAT": int(heat),
         **{f"{name}_{c}": float(v) for c, v in zip(VELOCITY, velocity, strict=True)},
         f"{name}_TEMPERATURE": temperature,
+        f"{name}_SHARE": share,
     }
 
 
@@ -62,10 +71,38 @@ def _beyond(side: Any) -> Beyond:
     return Beyond.OPEN if side is None or side.kind == "periodic" else Beyond.MIRROR
 
 
-def _thermal(grid: LevelGrid, wall: Wall) -> tuple[Heat, float]:
-    """A wall's thermal condition, and its temperature less the neutral one, K."""
+def _thermal(grid: LevelGrid, axis: int, wall: Wall) -> tuple[Heat, float, float]:
+    """A wall's thermal condition, its temperature less the neutral one, K, and its share."""
     if isinstance(wall, ConductingWall):
-        return Heat.LINEAR, grid.conducting_temperature()[0] - grid.fluid.neutral
-    if isinstance(wall, FixedWall):
-        return Heat.FIXED, wall.temperature - grid.fluid.neutral
-    return Heat.ADIABATIC, 0.0
+        return Heat.LINEAR, grid.conducting_temperature()[0] - grid.fluid.neutral, 0.0
+    if isinstance(wall, AdiabaticWall):
+        return Heat.ADIABATIC, 0.0, 1.0
+    of = wall_temperature(grid, axis, wall)
+    if not isinstance(of.value, float):
+        return Heat.SHAPED, 0.0, of.share
+    value = of.factor * of.value + of.offset(grid.fluid.neutral)
+    return (Heat.SHARED if of.share else Heat.FIXED), value, of.share
+
+
+def shaped_walls(
+    grid: LevelGrid, part: Part
+) -> Iterator[tuple[tuple[slice, slice, slice], Floats]]:
+    """Index of the first ghosts beyond each wall of a SHAPED temperature, and what they hold, K.
+
+    The index is that of an array (z, y, x) with ghosts.
+    """
+    along = {axis: grid.interior_positions(axis)[part.indices(axis)] for axis in range(3)}
+    for axis in range(3):
+        ends = (part.start[axis] == 0, part.start[axis] + part.cells[axis] == grid.points[axis])
+        for high, side in enumerate(grid.case.walls.pair(axis)):
+            if not ends[high] or not isinstance(side, Wall):
+                continue
+            of = wall_temperature(grid, axis, side)
+            if isinstance(side, ConductingWall) or of.is_uniform:
+                continue
+            index = [slice(GHOSTS, GHOSTS + n) for n in part.shape]
+            first = GHOSTS + part.cells[axis] if high else GHOSTS - 1
+            index[2 - axis] = slice(first, first + 1)
+            values = of.at(*positions_on(grid, axis, bool(high), along))
+            values = values + of.offset(grid.fluid.neutral)
+            yield (index[0], index[1], index[2]), np.expand_dims(values, 2 - axis)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import hypot
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from dataclasses import replace
+from math import ceil, hypot, inf, isfinite
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializeAsAny, WrapValidator
 
@@ -13,19 +14,20 @@ from groundswell.case.common import Case, DataFile, OutputSection, RunSection, S
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, InRange, Positive, Unit
+from groundswell.solvers.cavity.walls import AXES as AXES
+from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes, profiles
 
 Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
 Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
+Conductivity = Annotated[
+    float, Unit("W/m/K", "a thermal conductivity", "0.026 W/m/K"), Positive, InRange
+]
 Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
-Temperature = Annotated[float, Unit("K", "a temperature", "300 K"), InRange]
 Length = Annotated[units.Length, Positive, InRange]
 Number = Annotated[units.Number, Positive, InRange]
-Speed = Annotated[units.Speed, InRange]
 
-AXES = ("x", "y", "z")
 FIELDS = ("p", "u", "v", "w", "T")
-SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high end, by axis
-SPEED_OF_LIGHT = 299_792_458.0  # m/s
+MAX_STEPS, ROUNDING = 10_000_000, 1e-9  # in time; relative rounding of their number
 MIN_POINTS = 5  # along an axis with walls: the span of a one-sided fourth difference
 
 
@@ -51,12 +53,16 @@ class Convection(Downward):
 
 
 class Substance(Downward):
-    """`kind = "properties"`: a fluid defined by its physical properties, in SI units."""
+    """`kind = "properties"`: a fluid defined by its physical properties, in SI units.
+
+    `conductivity` (of heat) is for walls with a heat flux or a heat transfer coefficient.
+    """
 
     kind: Literal["properties"]
     viscosity: Diffusivity
     diffusivity: Diffusivity
     expansion: Expansion
+    conductivity: Conductivity | None = None
     gravity: Acceleration = 9.81
 
 
@@ -73,102 +79,6 @@ class Driven(Section):
 Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
 
 
-# --- walls ----------------------------------------------------------------------------------------
-
-
-class Wall(Section):
-    """A no-slip wall; `velocity` is the wall's own, m/s."""
-
-    velocity: tuple[Speed, Speed, Speed] = (0.0, 0.0, 0.0)
-
-
-class FixedWall(Wall):
-    """`kind = "fixed"`: a wall of fixed, uniform temperature, K."""
-
-    kind: Literal["fixed"]
-    temperature: Temperature
-
-
-class AdiabaticWall(Wall):
-    """`kind = "adiabatic"`: a wall without heat flux."""
-
-    kind: Literal["adiabatic"]
-
-
-class ConductingWall(Wall):
-    """`kind = "conducting"`: a wall whose temperature varies linearly between the fixed walls."""
-
-    kind: Literal["conducting"]
-
-
-class Open(Section):
-    """`kind = "symmetry"` or `"periodic"`: a side without a wall."""
-
-    kind: Literal["symmetry", "periodic"]
-
-
-Side = Annotated[FixedWall | AdiabaticWall | ConductingWall | Open, TaggedUnion()]
-
-
-class HeatedWalls(NamedTuple):
-    """Temperatures of two opposite walls at the low and the high end of an axis, K."""
-
-    axis: int
-    low: float
-    high: float
-
-
-class WallsSection(Section):
-    """`[walls]`: the six sides; the default is the differentially heated cavity."""
-
-    west: Side = FixedWall(kind="fixed", temperature=0.5)
-    east: Side = FixedWall(kind="fixed", temperature=-0.5)
-    south: Side = AdiabaticWall(kind="adiabatic")
-    north: Side = AdiabaticWall(kind="adiabatic")
-    bottom: Side = AdiabaticWall(kind="adiabatic")
-    top: Side = AdiabaticWall(kind="adiabatic")
-
-    def pair(self, axis: int) -> tuple[Side, Side]:
-        """The sides at the low and the high end of an axis."""
-        low, high = (getattr(self, name) for name in SIDES[axis])
-        return low, high
-
-    @property
-    def heated_pairs(self) -> list[HeatedWalls]:
-        """Pairs of opposite walls whose fixed temperatures differ."""
-        pairs = []
-        for axis in range(3):
-            low, high = self.pair(axis)
-            if isinstance(low, FixedWall) and isinstance(high, FixedWall):
-                pairs.append(HeatedWalls(axis, low.temperature, high.temperature))
-        return [pair for pair in pairs if pair.low != pair.high]
-
-    def violations(self) -> Iterator[Violation]:
-        """Unpaired periodic sides, invalid wall velocities, conducting walls without a gradient."""
-        for axis, names in enumerate(SIDES):
-            kinds = [side.kind for side in self.pair(axis)]
-            if kinds.count("periodic") == 1:
-                yield (
-                    (names[kinds.index("periodic")],),
-                    f"is periodic, so both {names[0]} and {names[1]} must be",
-                )
-            for name, side in zip(names, self.pair(axis), strict=True):
-                if isinstance(side, Wall) and hypot(*side.velocity) > SPEED_OF_LIGHT:
-                    yield (
-                        (name, "velocity"),
-                        f"must not exceed the speed of light, {SPEED_OF_LIGHT:.0f} m/s",
-                    )
-                if isinstance(side, Wall) and side.velocity[axis]:
-                    yield (name, "velocity"), f"must be 0 along {AXES[axis]}, normal to the wall"
-                if isinstance(side, ConductingWall) and [
-                    heat.axis for heat in self.heated_pairs
-                ] in ([], [axis]):
-                    yield (
-                        (name, "kind"),
-                        "needs two opposite walls of different fixed temperatures on another axis",
-                    )
-
-
 # --- grid, time, output ---------------------------------------------------------------------------
 
 
@@ -180,16 +90,20 @@ class GridSection(Section):
 
 
 class TimeSection(Section):
-    """`[time]`: the iteration to the steady state.
+    """`[time]`: the iteration to the steady state, or the flow's development in time.
 
-    The run ends when all residuals, in units of the flow's reference speed and length, are at most
-    `tolerance`, or after `steps` steps. The solver checks the residuals every `check_every` steps.
-    `courant` scales the longest stable step. With `local`, each point takes its own longest stable
-    step. The flow starts on the coarsest of `levels` grids, each with half as many points along an
-    axis as the next finer one; a step is then a cycle through all grids in use. By default the
-    solver uses all grids that resolve the flow, or one with global steps or Euler's scheme.
+    Without `duration`, the run ends when all residuals, in units of the flow's reference speed and
+    length, are at most `tolerance`, or after `steps` steps. With it, the flow develops in time, in
+    equal steps of length `step`; the iteration finds the flow at the end of each. The solver checks
+    the residuals every `check_every` steps. `courant` scales the longest stable step. With `local`,
+    each point takes its own longest stable step. The flow starts on the coarsest of `levels` grids,
+    each with half as many points along an axis as the next finer one; a step is then a cycle
+    through all grids in use. By default the solver uses all grids that resolve the flow, or one
+    with global steps or Euler's scheme.
     """
 
+    duration: Annotated[units.Time, Positive, InRange] | None = None
+    step: Annotated[units.Time, Positive, InRange] | None = None
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
     local: Flag = True
     courant: Number | None = None
@@ -205,8 +119,34 @@ class TimeSection(Section):
         """Whether the scheme is a smoother for multigrid."""
         return self.local and self.scheme != "euler"
 
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether the flow develops in time."""
+        return self.duration is not None
+
+    @property
+    def dt(self) -> float:
+        """The step in time, s; infinite for steady flow."""
+        return self.step or inf
+
+    @property
+    def steps_in_time(self) -> int:
+        """The number of these steps, rounded up; 0 for steady flow."""
+        return ceil((self.duration or 0.0) / self.dt * (1 - ROUNDING))
+
     def violations(self) -> Iterator[Violation]:
-        """Coarser grids with a scheme that is not a smoother."""
+        """A duration without a step, and schemes that are not smoothers where one is needed."""
+        if (self.duration is None) != (self.step is None):
+            missing = "step" if self.step is None else "duration"
+            yield (missing,), "is required: duration and step belong together"
+        elif self.duration is not None and self.step is not None and self.step > self.duration:
+            yield ("step",), f"must be at most the duration, {self.duration:g} s"
+        elif self.steps_in_time > MAX_STEPS:
+            yield ("step",), f"must be at least duration / {MAX_STEPS:,}"
+        if self.is_unsteady and self.check_every is not None:
+            yield ("check_every",), "is for steady flow; leave it out where there is a duration"
+        if self.is_unsteady and not self.multigrid:
+            yield ("duration",), 'needs local = true and scheme = "rk3" or "rk4"'
         if (self.levels or 1) > 1 and not self.multigrid:
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
@@ -250,11 +190,15 @@ class CavityRun(RunSection):
 
 
 class CavityOutput(OutputSection):
-    """`[output]`: a run always writes profiles and heat fluxes, whole fields only with `fields`."""
+    """`[output]`: a run always writes profiles and heat fluxes, whole fields only with `fields`.
 
-    recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False, files=("flow.nc",))
+    `film` is for flow in time: a film of the middle plane.
+    """
+
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=("flow.nc", "film.nc"))
 
     fields: Flag = True
+    film: Flag = False
 
 
 def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
@@ -266,7 +210,7 @@ def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iter
 
 
 class CavityCase(Case):
-    """Steady flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
+    """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
 
     Raises:
         CaseError: the case is invalid.
@@ -284,6 +228,13 @@ class CavityCase(Case):
     def violations(self) -> Iterator[Violation]:
         """Grids with too few points, and fluids whose dimensionless numbers are undefined."""
         yield from _point_violations(self.grid.points, self.walls)
+        if not self.time.is_unsteady:
+            if self.output.film:
+                yield ("output", "film"), "is for flow in time, with time.duration; leave it out"
+            untimed = replace(self.output.recordable, timed=False)
+            for location, text in untimed.violations(self.output.record):
+                yield ("output", *location), text
+        yield from self._heat_violations()
         if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
             yield (
                 ("fluid", "kind"),
@@ -291,6 +242,27 @@ class CavityCase(Case):
             )
         if isinstance(self.fluid, Driven) and not self.fastest_wall:
             yield ("fluid", "kind"), "needs a wall with a velocity"
+
+    def _heat_violations(self) -> Iterator[Violation]:
+        exchanging = self.walls.exchanging
+        for axis, names in enumerate(SIDES):
+            for high, (name, side) in enumerate(zip(names, self.walls.pair(axis), strict=True)):
+                for key, profile in profiles(side).items():
+                    if not isfinite(sum(extremes(profile, self.grid.size, axis, bool(high)))):
+                        yield ("walls", name, key), "is not finite everywhere on the wall"
+        if isinstance(self.fluid, Substance) and exchanging and self.fluid.conductivity is None:
+            yield ("fluid", "conductivity"), f"is required for walls.{next(iter(exchanging))}"
+        if exchanging and not self.walls.has_level and not self.time.is_unsteady:
+            yield (
+                ("walls", next(iter(exchanging)), "kind"),
+                'cannot be "flux" unless another wall is "fixed" or "robin": the temperature of '
+                "steady flow would be undefined",
+            )
+
+    @property
+    def conductivity(self) -> float:
+        """Thermal conductivity, W/m/K; 1 in dimensionless cases."""
+        return (isinstance(self.fluid, Substance) and self.fluid.conductivity) or 1.0
 
     @property
     def fastest_wall(self) -> float:

@@ -16,6 +16,7 @@ from groundswell.solvers.cavity.setup import Setup
 
 GRID, FLOW = "Grid and steps", "The flow"
 
+MAX_CROSSED = 4.0  # spacings that the flow crosses in a step in time
 MIN_LAYER = 5.0  # points across a boundary layer
 # Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
 # 8e-7 in single precision.
@@ -44,11 +45,13 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
     yield Quantity("spacing", grid.spacing, unit=length, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    time = f"about {setup.dt:.4g} {_unit(setup.case, 's')}"
-    yield Quantity("dt", setup.dt, "time step", _unit(setup.case, "s"), time, GRID)
-    yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps:,}", group=GRID)
+    time = f"{'about ' * (not setup.is_unsteady)}{setup.dt:.4g} {_unit(setup.case, 's')}"
+    yield Quantity("dt", setup.dt, "time step", _unit(setup.case, "s"), time.strip(), GRID)
+    steps = f"{'at most ' * (not setup.is_unsteady)}{setup.steps:,}"
+    yield Quantity("steps", setup.steps, "steps", text=steps, group=GRID)
     text = ", then ".join(map(format_extent, grids)) + " points" if len(grids) > 1 else ""
     yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
+    yield Quantity("film", setup.case.output.film, group=GRID)
     yield cost.memory_quantity(GRID)
 
 
@@ -78,9 +81,15 @@ def _unit(case: CavityCase, unit: str) -> str:
 
 def warnings(setup: Setup) -> list[str]:
     """Reasons to expect poor results, or none."""
-    return [
+    found = [
         *_rounding(setup.tolerance, setup.case.run.precision),
-        *_resolution(setup.finest),
+        *_thin_layers(setup.finest),
+    ]
+    if setup.is_unsteady:
+        return [*found, *_long_steps(setup)]
+    return [
+        *found,
+        *_coarse_cells(setup.finest),
         *_stability(setup.scales, setup.finest.dimensions),
     ]
 
@@ -90,6 +99,8 @@ def remedy(grid: LevelGrid) -> str:
     courant = grid.scheme.courant
     if grid.courant > courant:
         return f"set time.courant to {courant:g}, not {grid.courant:g}"
+    if grid.is_unsteady:
+        return "shorten time.step, or set time.levels to 1"
     if grid.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < grid.layer < MIN_LAYER:
         return f"use more points: the cell Reynolds number is {grid.cell_reynolds:.2g}"
     return f"set time.compressibility to {10 * grid.case.time.compressibility:g}"
@@ -104,13 +115,29 @@ def _rounding(tolerance: float, precision: str) -> Iterator[str]:
         )
 
 
-def _resolution(grid: LevelGrid) -> Iterator[str]:
-    cell, layer = grid.cell_reynolds, grid.layer
+def _long_steps(setup: Setup) -> Iterator[str]:
+    grid = setup.finest
+    least = min(h for axis, h in enumerate(grid.grid.spacing) if grid.varies(axis))
+    crossed = grid.scales.peak_speed * setup.dt / least
+    if crossed > MAX_CROSSED:
+        yield (
+            f"the flow crosses about {crossed:.2g} spacings in a step in time; above "
+            f"{MAX_CROSSED:g} the step decides the accuracy; time.step = "
+            f"{MAX_CROSSED * setup.dt / crossed:.2g} resolves the motion as well as the grid does"
+        )
+
+
+def _thin_layers(grid: LevelGrid) -> Iterator[str]:
+    layer = grid.layer
     if 0 < layer < MIN_LAYER:
         yield (
             f"the thinnest boundary layer spans {layer:.2g} points; {MIN_LAYER:g} or more "
             "give heat fluxes and velocities there to a few per cent; use more points"
         )
+
+
+def _coarse_cells(grid: LevelGrid) -> Iterator[str]:
+    cell = grid.cell_reynolds
     if cell > MAX_STEADY_CELL_REYNOLDS:
         yield (
             f"the cell Reynolds number is about {cell:.2g}; above {MAX_STEADY_CELL_REYNOLDS:g} the "
@@ -124,14 +151,15 @@ def _stability(scales: Scales, dimensions: int) -> Iterator[str]:
     if scales.heat is None and scales.reynolds > limit:
         yield (
             f"lid-driven flow is unsteady above a Reynolds number of about {limit:,.0f}, so that "
-            "the run may not reach a steady state; lower the Reynolds number"
+            "the run may not reach a steady state; lower the Reynolds number, or give time.duration"
         )
     limit = _unsteady_sides(scales)
     if scales.rayleigh > limit:
         yield (
             f"in a box {scales.aspect_ratio:.2g} times as high as the distance between its "
             f"hot and its cold wall, air is unsteady above a Rayleigh number of about {limit:.2g}, "
-            "so that the run may not reach a steady state; lower the Rayleigh number"
+            "so that the run may not reach a steady state; lower the Rayleigh number, or give "
+            "time.duration"
         )
 
 

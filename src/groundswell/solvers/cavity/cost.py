@@ -20,18 +20,22 @@ from groundswell.solvers.cavity.decomposition import (
     largest_block,
 )
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.time_integration.runge_kutta import Scheme
 
-COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
+# Copies of the fields in addition to the scheme's: forcing and restricted flow on coarse grids; in
+# time, forcing and earlier flow on the finest.
+MORE_COPIES = 2
+CYCLES_IN_TIME = 4  # of a step: 1 to 12 were needed
 
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a point's step, and a cycle counts those of all grids."""
     parts = [(grid, Part.whole(grid.grid)) for grid in setup.grids]
     traffic_per_update = _bytes_per_update(setup.dtype, setup.scheme)
-    return Cost(setup.updates_from(0), traffic_per_update, _memory(parts), _files(setup))
+    updates = setup.updates_from(0) * (CYCLES_IN_TIME if setup.is_unsteady else 1)
+    return Cost(updates, traffic_per_update, _memory(parts), _files(setup))
 
 
 def _bytes_per_update(dtype: str, scheme: Scheme) -> float:
@@ -41,13 +45,13 @@ def _bytes_per_update(dtype: str, scheme: Scheme) -> float:
 
 def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
     """Device memory of a rank's parts of the grids, finest first, bytes."""
-    records = recording(*parts[0]).device_bytes(parts[0][0].case.output.record)
+    records = recording(*parts[0]).device_bytes(records_of(parts[0][0]))
     return records + sum(_of_part(*part) for part in parts)
 
 
 def _of_part(grid: LevelGrid, part: Part) -> int:
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
-    copies = grid.scheme.copies + (COARSE_COPIES if grid.depth else 0)
+    copies = grid.scheme.copies + (MORE_COPIES if grid.is_forced else 0)
     return copies * len(FIELDS) * layout.size * layout.itemsize
 
 
@@ -55,7 +59,7 @@ def _files(setup: Setup) -> int:
     """Size of the output files, bytes."""
     size = np.dtype(setup.dtype).itemsize
     fields = setup.finest.grid.count * len(FIELDS) * size if setup.case.output.fields else 0
-    return fields + setup.recording.file_bytes(setup.case.output.record, setup.steps)
+    return fields + setup.recording.file_bytes(records_of(setup.finest), setup.steps)
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot
+from math import hypot, prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import HostArray
+from groundswell.arrays import Floats, HostArray
 from groundswell.backends.host_threads import in_threads
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
 from groundswell.outputs.files import write_fields
-from groundswell.solvers.cavity.case import (
-    AXES,
-    FIELDS,
-    AdiabaticWall,
-    ConductingWall,
-    Driven,
-    FixedWall,
-    Wall,
-)
+from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
+from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane, plane_attributes
 from groundswell.solvers.cavity.recording import RECORDABLE
+from groundswell.solvers.cavity.wall_temperature import positions_on, wall_temperature
+from groundswell.solvers.cavity.walls import SIDES, Wall
 
 
 @dataclass(frozen=True)
@@ -73,6 +67,33 @@ class Flow:
         at_low, at_high = (sign * self.wall_flux(axis, high=end) for end in (False, True))
         return (at_low, at_high) if low > high else (at_high, at_low)
 
+    def heat_in(self) -> dict[str, float]:
+        """Heat that enters the fluid through each wall, over that of conduction, k dT A / L.
+
+        L is the reference length, and A the area of the hot wall. The sums are over the cells of
+        the points next to a wall, so that the heat of all walls is what the cells receive.
+        """
+        size, scales = self.grid.case.grid.size, self.grid.scales
+        found = {}
+        for axis, high, name in _walls(self.grid):
+            flux = self.wall_flux(axis, high) * (-1.0 if high else 1.0)
+            rows, columns = (a for a in (2, 1, 0) if a != axis)
+            inside = flux[self._inside(rows), self._inside(columns)]
+            mean = cell_parts(self.grid, rows) @ inside @ cell_parts(self.grid, columns)
+            found[name] = float(mean) * prod(size) / size[axis] / scales.area
+        return found
+
+    def wall_temperatures(self, name: str) -> dict[str, float]:
+        """Mean, lowest and highest temperature of a wall, K."""
+        ((axis, high),) = ((a, pair.index(name)) for a, pair in enumerate(SIDES) if name in pair)
+        t = np.moveaxis(self.fields["T"], 2 - axis, 0)[-high]
+        lowest, highest = float(t.min()), float(t.max())
+        return {"mean": self._mean(t, axis), "lowest": lowest, "highest": highest}
+
+    def _inside(self, axis: int) -> slice:
+        """The points of an axis without those on its ends."""
+        return slice(0 if self.grid.periodic[axis] else 1, -1)
+
     @cached_property
     def plane(self) -> MiddlePlane:
         """The plane of the main motion."""
@@ -81,6 +102,11 @@ class Flow:
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, object] = {"peaks": self.peaks()}
+        if self.grid.scales.temperature_difference:
+            summary |= _balance(self.heat_in()) | {"heat_unit": self.grid.scales.heat_unit}
+        if exchanging := self.grid.case.walls.exchanging:
+            found = {name: self.wall_temperatures(name) for name in exchanging}
+            summary["wall_temperatures"] = found
         if self.grid.scales.heat is None:
             return summary
         axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()
@@ -148,14 +174,7 @@ class Flow:
             name: Variable(dims, field, attrs=RECORDABLE[name].attrs)
             for name, field in self.fields.items()
         }
-        return write_fields(path, coordinates, fields, self._attributes())
-
-    def _attributes(self) -> dict[str, str]:
-        """The title, the axes of the middle plane, and the direction of gravity."""
-        case, plane = self.grid.case, self.plane
-        axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
-        down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
-        return {"title": case.title, "middle_plane": axes, **down}
+        return write_fields(path, coordinates, fields, plane_attributes(self.grid))
 
     def _mean(self, flux: HostArray, axis: int) -> float:
         across = [self.axes[a] for a in (2, 1, 0) if a != axis]
@@ -172,6 +191,29 @@ class Flow:
     def _mean_line(self, line: HostArray, axis: int) -> float:
         positions = self.axes[self.plane.other(axis)]
         return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
+
+
+def cell_parts(grid: LevelGrid, axis: int) -> Floats:
+    """Lengths of the cells of points along an axis over that of the box: some extend to walls."""
+    parts = np.ones(grid.points[axis])
+    for end, side in zip((0, -1), grid.case.walls.pair(axis), strict=True):
+        parts[end] += 0.5 * isinstance(side, Wall)
+    return np.asarray(parts / parts.sum())
+
+
+def _walls(grid: LevelGrid) -> Iterator[tuple[int, bool, str]]:
+    """Axis, end and name of each side that is a wall."""
+    for axis, names in enumerate(SIDES):
+        for high, (name, side) in enumerate(zip(names, grid.case.walls.pair(axis), strict=True)):
+            if isinstance(side, Wall):
+                yield axis, bool(high), name
+
+
+def _balance(heat_in: dict[str, float]) -> dict[str, object]:
+    """The heat through all walls, and what enters but does not leave, as a fraction."""
+    entering = sum(flow for flow in heat_in.values() if flow > 0)
+    missing = sum(heat_in.values()) / entering if entering else 0.0
+    return {"heat_in": heat_in, "heat_imbalance": missing}
 
 
 def _axis_attributes(name: str) -> dict[str, str]:
@@ -203,12 +245,15 @@ def _set_ends(grid: LevelGrid, axis: int, name: str, f: HostArray, whole: HostAr
     if grid.periodic[axis]:
         whole[-1] = f[0]
         return
-    low, high = grid.case.walls.pair(axis)
-    whole[0] = _at_side(grid, axis, low, name, f)
-    whole[-1] = _at_side(grid, axis, high, name, f[::-1])
+    for high, side in enumerate(grid.case.walls.pair(axis)):
+        inward = f[::-1] if high else f
+        if name == "T" and isinstance(side, Wall):
+            whole[-high] = _temperature(grid, axis, bool(high), inward)
+        else:
+            whole[-high] = _at_side(axis, side, name, inward)
 
 
-def _at_side(grid: LevelGrid, axis: int, side: object, name: str, f: HostArray) -> HostArray:
+def _at_side(axis: int, side: object, name: str, f: HostArray) -> HostArray:
     """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
     if not isinstance(side, Wall):
         changes_sign = name in "uvw" and "uvw".index(name) == axis
@@ -217,28 +262,23 @@ def _at_side(grid: LevelGrid, axis: int, side: object, name: str, f: HostArray) 
         )
     if name == "p":
         return np.asarray(2 * f[0] - f[1])
-    if name in ("u", "v", "w"):
-        return np.full_like(f[0], side.velocity["uvw".index(name)])
-    if isinstance(side, AdiabaticWall):
-        return np.asarray((4 * f[0] - f[1]) / 3)
-    if isinstance(side, ConductingWall):
-        return _conducting_temperature(grid, axis, f[0])
-    assert isinstance(side, FixedWall)
-    return np.full_like(f[0], side.temperature)
+    return np.full_like(f[0], side.velocity["uvw".index(name)])
 
 
-def _conducting_temperature(grid: LevelGrid, axis: int, like: HostArray) -> HostArray:
-    """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
-    assert grid.scales.heat is not None
-    along, low, high = grid.scales.heat
-    dim = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
-    fraction = grid.positions(along) / grid.case.grid.size[along]
-    if fraction.size != like.shape[dim]:
-        fraction = fraction[1:-1]  # the ends are added later
-    shape = [1, 1]
-    shape[dim] = fraction.size
-    values = (low + (high - low) * fraction).reshape(shape)
-    return np.broadcast_to(values, like.shape).astype(like.dtype)
+def _temperature(grid: LevelGrid, axis: int, high: bool, f: HostArray) -> HostArray:
+    """Temperature of a wall, K, given `f`, whose first axis leads away from it."""
+    wall = grid.case.walls.pair(axis)[high]
+    assert isinstance(wall, Wall)
+    of, others = wall_temperature(grid, axis, wall), [a for a in (2, 1, 0) if a != axis]
+    along = {a: _points_of(grid, a, n) for a, n in zip(others, f.shape[1:], strict=True)}
+    values = of.at(*positions_on(grid, axis, high, along)).astype(f.dtype)
+    return np.asarray(values + f.dtype.type(of.share) * (4 * f[0] - f[1]) / 3)
+
+
+def _points_of(grid: LevelGrid, axis: int, count: int) -> Floats:
+    """Positions of points along an axis, m: with both ends, unless they are added later."""
+    positions = grid.positions(axis)
+    return positions if positions.size == count else grid.interior_positions(axis)
 
 
 def _at_middle(values: HostArray, positions: HostArray, dim: int) -> HostArray:

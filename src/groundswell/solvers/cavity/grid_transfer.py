@@ -7,14 +7,16 @@ values are differences of two flows, so they are zero where a wall prescribes th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
-from groundswell.solvers.cavity.case import AdiabaticWall, Side, Wall
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.wall_temperature import wall_temperature
+from groundswell.solvers.cavity.walls import Side, Wall
 
 BEYOND = 3  # points assumed beyond each end of an axis
 ROUNDING = 1e-9  # smaller weights are rounding errors
@@ -101,7 +103,7 @@ def _band(
     if low.kind == "periodic":
         return Band.of(matrix, -BEYOND)
     for view, side in ((matrix, low), (matrix[:, ::-1], high)):
-        _fold(view, side, axis, name, closed)
+        _fold(view, _Beyond(source, side, axis, name), closed)
     inside = matrix[:, BEYOND : n + BEYOND]
     return Band.of(inside if closed or name != "p" else _conserving(inside))
 
@@ -115,19 +117,28 @@ def _conserving(matrix: Floats) -> Floats:
     return matrix
 
 
-def _fold(matrix: Floats, side: Side, axis: int, name: str, closed: bool) -> None:
+class _Beyond(NamedTuple):
+    """A field beyond a side of a grid."""
+
+    grid: LevelGrid
+    side: Side
+    axis: int
+    name: str
+
+    def at_wall(self, wall: Wall) -> Floats:
+        """The value on a wall as weights of the first two points."""
+        if self.name == "p":
+            return np.array([2.0, -1.0])
+        if self.name == "T":
+            share = wall_temperature(self.grid, self.axis, wall).share
+            return share * np.array([4.0, -1.0]) / 3
+        return np.zeros(2)
+
+
+def _fold(matrix: Floats, field: _Beyond, closed: bool) -> None:
     """Move the weights beyond the low end to the interior points that determine those values."""
     beyond, first = matrix[:, :BEYOND], matrix[:, BEYOND : 2 * BEYOND]
-    if not isinstance(side, Wall):
-        first += beyond[:, ::-1] * (-1.0 if name == "uvw"[axis] else 1.0)
+    if not isinstance(field.side, Wall):
+        first += beyond[:, ::-1] * (-1.0 if field.name == "uvw"[field.axis] else 1.0)
     elif closed:
-        first[:, :2] += beyond[:, -1:] * _at_wall(side, name)
-
-
-def _at_wall(side: Wall, name: str) -> Floats:
-    """The value on a wall as weights of the first two points."""
-    if name == "p":
-        return np.array([2.0, -1.0])
-    if name == "T" and isinstance(side, AdiabaticWall):
-        return np.array([4.0, -1.0]) / 3
-    return np.zeros(2)
+        first[:, :2] += beyond[:, -1:] * field.at_wall(field.side)

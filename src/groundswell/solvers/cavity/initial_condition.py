@@ -21,6 +21,18 @@ DISTURBANCE = 0.02  # of temperature in fluid heated from below, over the differ
 WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, to break their symmetry
 
 
+def initial_flow(grid: LevelGrid, part: Part) -> dict[str, Floats]:
+    """The flow that the case names, or fluid at rest; see `fluid_at_rest`.
+
+    Raises:
+        InputError: a value is not finite.
+    """
+    if grid.case.start is None:
+        return fluid_at_rest(grid, part)
+    flow = read_initial_flow(grid, part)
+    return flow | {"T": flow["T"] - grid.fluid.neutral}
+
+
 def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, Floats]:
     """Fluid at rest on a part of the grid, (nz, ny, nx) each; temperature less the neutral one, K.
 
@@ -28,9 +40,9 @@ def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, Floats]:
     number. Rolls as wide as they are high disturb it.
     """
     fields = {name: np.zeros(part.shape) for name in FIELDS}
-    if grid.scales.is_heated_from_below:
-        assert grid.scales.heat is not None
-        up, scale = grid.scales.heat.axis, DISTURBANCE * grid.scales.temperature_difference
+    up = grid.scales.overturning_axis
+    if up is not None and grid.varies(up):
+        scale = DISTURBANCE * grid.scales.temperature_difference
         across = [axis for axis in range(3) if axis != up and grid.varies(axis)]
         weights = zip(across, (1.0, WEAKER), strict=False)
         rolls = sum(weight * _rolls(grid, part, axis) for axis, weight in weights)

@@ -10,6 +10,8 @@ STEPS, TRANSFERS = "steps", "transfers between grids"
 KERNEL_GROUPS = {
     "advance": STEPS,
     "advance_first": STEPS,
+    "begin_step": STEPS,
+    "end_first_step": STEPS,
     "find_rates": TRANSFERS,
     "interpolate": TRANSFERS,
 }

@@ -22,11 +22,11 @@ from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import boundary_first
-from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
+from groundswell.solvers.cavity.boundary_conditions import boundary_parameters, shaped_walls
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.tiles import Tile
 
 SUMS = 6  # in each partial sum, see kernels/step.h
@@ -55,7 +55,7 @@ class Level:
         part: the points of this rank.
         copies: copies of the fields; the first is the flow, the others hold stages of a step.
         exchanges: the ghost exchange of each copy.
-        forcing: what the finer grid adds to the rates of change.
+        forcing: what the finer grid, or the earlier flow, adds to the rates of change.
         restricted: the fine flow as restricted to this grid, and later the correction to it.
         step_sizes: each stage's step, (stages,): s, or a factor of the local limit.
         make_exchange: creates the exchanges; benchmarks replace it.
@@ -79,10 +79,9 @@ class Level:
         block = decomposition.block(self.comm.rank)
         self.part = Part.from_block(grid.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(grid.dtype).itemsize)
-        self.copies = [self._new() for _ in range(grid.scheme.copies)]
-        self.forcing, self.restricted = (
-            (self._new(), self._new()) if self.coarse else (self.copies[0],) * 2
-        )
+        self.copies = [self.new_state() for _ in range(grid.scheme.copies)]
+        self.forcing = self.new_state() if grid.is_forced else self.copies[0]
+        self.restricted = self.new_state() if self.coarse else self.copies[0]
         self.tile = Tile.of(self.part.cells, backend.processors)
         self.module = backend.compile(kernel_source(grid, self.part, backend.processors, steps))
         self.step_sizes = backend.zeros((len(grid.scheme.stages),), grid.dtype)
@@ -151,7 +150,7 @@ class Level:
 
     def measure(self) -> tuple[Floats, float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
-        self.compute_rates(self.copies[1], forced=False)()
+        self.compute_rates(self.copies[1], forced=self.grid.is_unsteady)()
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
         extent = Blocks(parts, LANES)
@@ -180,9 +179,7 @@ class Level:
         if self.coarse or copy is not self.copies[0]:
             return []
         whole = recording(self.grid, Part.whole(self.grid.grid))
-        return self._fields(
-            copy, ghosts_read(whole, self.grid.case.output.record, self.decomposition)
-        )
+        return self._fields(copy, ghosts_read(whole, records_of(self.grid), self.decomposition))
 
     def exchange(
         self, *states: FlowState, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
@@ -229,14 +226,23 @@ class Level:
         """Set fields, each (nz, ny, nx), and their ghosts; temperature less the neutral one, K."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.grid.dtype))
+        self.set_walls()
         in_order(self.fill_ghosts())()
+
+    def set_walls(self) -> None:
+        """Store temperatures of walls that vary in the ghosts of all copies."""
+        for index, values in shaped_walls(self.grid, self.part):
+            for copy in self.copies:
+                self.backend.assign(copy["T"].array[index], values.astype(self.grid.dtype))
 
     def named_arrays(self) -> dict[str, DeviceArray]:
         """The arrays of this grid by name; copies of the fields but the first have numbers."""
         states = {"": self.copies[0]}
         states |= {f"copy{n}.": copy for n, copy in enumerate(self.copies[1:], start=1)}
+        if self.grid.is_forced:
+            states |= {"forcing.": self.forcing}
         if self.coarse:
-            states |= {"forcing.": self.forcing, "restricted.": self.restricted}
+            states |= {"restricted.": self.restricted}
         fields = {
             f"{prefix}{name}": field.interior
             for prefix, state in states.items()
@@ -249,7 +255,8 @@ class Level:
         found = DistributedArray.of_field(field, self.part)
         return found if self.is_shared else found.owned_by_first(self.ranks)
 
-    def _new(self) -> FlowState:
+    def new_state(self) -> FlowState:
+        """Fields of this grid, zero."""
         return {name: Field(self.backend, self.layout, self.grid.dtype) for name in FIELDS}
 
     @property
@@ -267,7 +274,9 @@ def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> S
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
     constants: dict[str, Constant] = {
         **precision(grid.dtype),
-        "FORCED": grid.depth > 0,
+        "FORCED": grid.is_forced,
+        "UNSTEADY": grid.is_unsteady,
+        "CONSERVES_HEAT": grid.case.walls.conserves_heat,
         "LOCAL_STEPS": grid.case.time.local,
         "PRESSURE_LEADS": grid.pressure_leads,
     }
@@ -291,6 +300,7 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
         "VISCOUS_LIMIT": grid.diffusion_limit(grid.viscosity),
         "THERMAL_LIMIT": grid.diffusion_limit(grid.fluid.diffusivity),
         "UNDAMPED_LIMIT": grid.undamped_limit,
+        "INERTIA": grid.inertia,
         "HEAT_SLOPE": grid.conducting_temperature()[1],
     }
     for axis, name in enumerate("XYZ"):

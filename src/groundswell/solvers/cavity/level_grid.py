@@ -10,9 +10,10 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Grid, Triple
-from groundswell.solvers.cavity.case import MIN_POINTS, CavityCase, Open, Wall
+from groundswell.solvers.cavity.case import MIN_POINTS, CavityCase
 from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.scales import Scales
+from groundswell.solvers.cavity.walls import Open, Wall
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
 # Limits on coarse grids: cycles do not converge if the coarsest grid has, for example, 15 points
@@ -129,6 +130,11 @@ class LevelGrid:
     # --- the flow on these points -----------------------------------------------------------------
 
     @property
+    def accelerates(self) -> bool:
+        """Whether this coarse grid accelerates the iteration; in time, any does."""
+        return self.is_unsteady or self.resolves_flow
+
+    @property
     def resolves_flow(self) -> bool:
         """Whether a coarse grid resolves the flow well enough to accelerate a finer one."""
         points = [n for axis, n in enumerate(self.points) if self.varies(axis)]
@@ -208,6 +214,21 @@ class LevelGrid:
         """Step of pressure that damping allows, times beta squared, m^2/s."""
         spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
         return DAMPED / (16 * self.damping * sum(1 / h for h in spacings))
+
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether the flow is computed in time."""
+        return self.case.time.is_unsteady
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether the rates of change have a forcing: by a finer grid, or by the earlier flow."""
+        return self.depth > 0 or self.is_unsteady
+
+    @property
+    def inertia(self) -> float:
+        """Coefficient of the new values in the time derivative, 1/s; 0 in steady flow."""
+        return 1.5 / self.case.time.dt if self.is_unsteady else 0.0
 
     @property
     def dt(self) -> float:

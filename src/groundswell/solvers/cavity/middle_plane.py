@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from groundswell.solvers.cavity.case import AXES, Wall
+from groundswell.solvers.cavity.case import AXES, Driven
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.walls import Wall
 
 
 class Direction(NamedTuple):
@@ -92,3 +93,11 @@ def _driving(grid: LevelGrid) -> Iterator[Direction]:
         velocity, towards = max(sides, key=lambda side: hypot(*side[0]))
         axis = int(np.argmax(np.abs(velocity)))
         yield from (Direction(axis, 1 if velocity[axis] > 0 else -1), towards)
+
+
+def plane_attributes(grid: LevelGrid) -> dict[str, str]:
+    """The title, the axes of the middle plane, and the direction of gravity, for files."""
+    case, plane = grid.case, middle_plane(grid)
+    axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
+    down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
+    return {"title": case.title, "middle_plane": axes, **down}

@@ -74,7 +74,7 @@ class GridTransfer:
         fine, coarse = self.fine, self.coarse
         flow, rates = coarse.copies[:2]
         return [
-            fine.compute_rates(fine.copies[1], forced=fine.coarse),
+            fine.compute_rates(fine.copies[1], forced=fine.grid.is_forced),
             *self._fine.launches,
             *self._restrict_flow(),
             *self._transfer(restriction, self._of(fine, 1), self._restricted(rates)),

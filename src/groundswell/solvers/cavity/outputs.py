@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from groundswell.arrays import HostArray
+from groundswell.case.quantities import Quantity
 from groundswell.formats.text import write_json
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.cavity.case import FIELDS, CavityOutput
+from groundswell.solvers.cavity.findings import findings_of
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.level import Level
-from groundswell.solvers.cavity.recording import recording
-from groundswell.solvers.cavity.residual_history import ResidualHistory
+from groundswell.solvers.cavity.recording import recording, records_of
+
+
+class History(Protocol):
+    """How a run went, step by step."""
+
+    def write(self, folder: Path) -> Path:
+        """Write it as a table."""
+        ...
+
+    def convergence(self) -> dict[str, object]:
+        """How it ended."""
+        ...
 
 
 class Outputs:
@@ -26,13 +40,16 @@ class Outputs:
 
     Attributes:
         launches: what the recorders launch before each step.
+        findings: a few numbers, on rank 0 after `write`.
     """
 
-    def __init__(self, wanted: CavityOutput, finest: Level, history: ResidualHistory) -> None:
+    def __init__(self, wanted: CavityOutput, finest: Level, history: History) -> None:
+        self.findings: list[Quantity] = []
         self._wanted, self._finest, self._history = wanted, finest, history
         fields = {name: field.interior for name, field in finest.copies[0].items()}
         recordable = recording(finest.grid, finest.part)
-        self._recorders = Recorders(wanted.record, recordable, fields, finest.backend, finest.comm)
+        records = records_of(finest.grid)
+        self._recorders = Recorders(records, recordable, fields, finest.backend, finest.comm)
         at_once = ([launch] for launch in self._recorders.launches)
         self.launches = [*finest.backend.concurrently(*at_once), *self._recorders.tick]
 
@@ -49,11 +66,14 @@ class Outputs:
         flow, records = self.flow(), self._recorders.write(folder)
         if flow is None:
             return []
+        summary = flow.summary() | self._history.convergence()
+        unit = "m/s" * (flow.grid.case.fluid.kind == "properties")
+        self.findings = [*findings_of(summary, unit)]
         files = [
             *records,
-            self._history.write(folder / "residuals.csv"),
+            self._history.write(folder),
             flow.write_profiles(folder / "profiles.csv"),
-            write_json(folder / "heat.json", flow.summary() | self._history.convergence()),
+            write_json(folder / "heat.json", summary),
         ]
         if flow.grid.scales.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))

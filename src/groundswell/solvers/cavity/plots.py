@@ -7,11 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.arrays import Floats
+from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_netcdf
+from groundswell.formats.text import read_table
 from groundswell.plotting.residuals import residuals_picture
-from groundswell.plotting.style import INK, QUIET, WIDTH, colour_bar, headline, picture, title_of
+from groundswell.plotting.style import (
+    COLOURS,
+    INK,
+    QUIET,
+    WIDTH,
+    colour_bar,
+    grid_lines,
+    headline,
+    picture,
+    title_of,
+)
 from groundswell.report.pictures import Picture
 from groundswell.solvers.cavity.case import AXES
+from groundswell.solvers.cavity.film import flow_film
 
 if TYPE_CHECKING:
     import xarray
@@ -19,6 +33,7 @@ if TYPE_CHECKING:
 
 _STREAMLINE_DENSITY = 1.1
 _VELOCITY = dict(zip(AXES, "uvw", strict=True))  # the component along each axis
+_NUSSELT = {"nusselt_hot": "hot wall", "nusselt_cold": "cold wall"}
 _RESIDUALS = {
     "mass": ["mass"],
     "momentum": ["momentum_x", "momentum_y", "momentum_z"],
@@ -61,6 +76,45 @@ def convergence_picture(results: str | Path) -> Path:
     """
     table = Path(results) / "residuals.csv"
     return residuals_picture(table, "step", _RESIDUALS, "root mean square, in units of the flow")
+
+
+def history_picture(results: str | Path) -> Path:
+    """Draw `history.png`: mean Nusselt numbers of the hot and the cold wall against time.
+
+    The axes show the range after a tenth of the steps: at first, fluid at rest meets the walls.
+
+    Args:
+        results: folder with `history.csv`.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    table = Path(results) / "history.csv"
+    columns, path = read_table(table), table.with_suffix(".png")
+    if "time" not in columns:
+        raise InputError(f"{table} is damaged: it has no time; run the case again")
+    shown = {n: columns[n] for n in _NUSSELT if n in columns} or {"cycles": columns["cycles"]}
+    times = columns["time"]
+    with picture(path, 4.0) as figure:
+        axes = figure.add_subplot()
+        for (name, values), colour in zip(shown.items(), COLOURS, strict=False):
+            axes.plot(times, values, color=colour, label=_NUSSELT.get(name, name))
+        late = np.concatenate([values[len(times) // 10 :] for values in shown.values()])
+        axes.set(xlabel="time", xlim=(0, times[-1]), ylim=_around(late))
+        is_heat = len(shown) > 1
+        axes.set_ylabel("mean Nusselt number" if is_heat else "cycles in a step")
+        axes.legend(frameon=False)
+        grid_lines(axes)
+        title = "Heat through the walls" if is_heat else "Cycles in steps in time"
+        headline(axes, title, f"{len(times):,} steps in time")
+    return path
+
+
+def _around(values: Floats) -> tuple[float, float]:
+    """Limits of an axis that show these values."""
+    low, high = float(values.min()), float(values.max())
+    margin = 0.1 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - margin, high + margin
 
 
 def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
@@ -110,5 +164,7 @@ def _axes_of(flow: xarray.Dataset) -> tuple[str, str]:
 
 PICTURES = [
     Picture("flow.nc", "flow.png", "The flow in the middle plane", flow_picture),
+    Picture("film.nc", "film.mp4", "The middle plane over time", flow_film, is_film=True),
+    Picture("history.csv", "history.png", "Heat through the walls by time", history_picture),
     Picture("residuals.csv", "residuals.png", "Residuals by step", convergence_picture),
 ]

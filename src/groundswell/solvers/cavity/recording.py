@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from groundswell.case.recording import RecordSection
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.solvers.cavity.case import AXES
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.middle_plane import middle_plane, plane_attributes
 
 RECORDABLE = {
     field.name: field
@@ -21,12 +24,34 @@ RECORDABLE = {
 }
 
 
+FILM, FRAMES = "film.nc", 120  # at most
+
+
+def records_of(grid: LevelGrid) -> tuple[RecordSection, ...]:
+    """The records of a case, and that of its film."""
+    output = grid.case.output
+    return (*output.record, _film(grid)) if output.film else output.record
+
+
+def _film(grid: LevelGrid) -> RecordSection:
+    """Samples of the layer of points nearest to the middle plane."""
+    normal = middle_plane(grid).normal.axis
+    where = {"kind": "plane", "normal": AXES[normal], "at": grid.case.grid.size[normal] / 2}
+    every = max(1, -(-grid.case.time.steps_in_time // FRAMES))
+    content = {"fields": ["T", "u", "v", "w"], "where": where, "every": every, "file": FILM}
+    return RecordSection.model_validate(content)
+
+
 def recording(grid: LevelGrid, part: Part) -> Recording:
     """The recordable fields on a part of the finest grid; adds the neutral temperature to T."""
     x, y, z = (float(grid.interior_positions(axis)[0]) for axis in range(3))
     origin, size = (x, y, z), grid.case.grid.size
     domain = CartesianDomain(part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic)
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=grid.fluid.neutral)}
-    attrs = {"title": grid.case.title}
+    attrs, time = plane_attributes(grid), grid.case.time
+    if time.is_unsteady:
+        return Recording(
+            domain, fields, grid.dtype, time.step, attrs=attrs, steps=time.steps_in_time
+        )
     at_once = grid.scheme.steps_per_cycle
     return Recording(domain, fields, grid.dtype, at_once=at_once, attrs=attrs)

@@ -58,7 +58,10 @@ def _table(path: Path) -> xarray.Dataset:
 
 
 # Root mean squares of the rates of change by step, and the grid in use (0 is the finest).
-residuals = FileReader("residuals.csv", _table)
+residuals = FileReader("residuals.csv", _table, "run the case without time.duration; see history")
+
+# Of flow in time: mean Nusselt numbers of both walls and cycles, by time.
+history = FileReader("history.csv", _table, "run the case with time.duration")
 
 # Local Nusselt numbers along the mid-lines of the hot and of the cold wall.
 nusselt = FileReader("nusselt.csv", _table, "this case has no pair of heated walls")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import prod, sqrt
 
-from groundswell.solvers.cavity.case import CavityCase, FixedWall, HeatedWalls
+from groundswell.solvers.cavity.case import AXES, CavityCase, Substance
 from groundswell.solvers.cavity.fluid import Fluid, make_fluid
+from groundswell.solvers.cavity.walls import HeatedWalls, extremes, profiles
 
 
 @dataclass(frozen=True)
@@ -31,22 +33,60 @@ class Scales:
         return self.fluid.buoyancy[axis] * (low - high) > 0
 
     @property
-    def wall_temperatures(self) -> list[float]:
-        """Temperatures of the walls of fixed temperature, K."""
-        sides = [side for axis in range(3) for side in self.case.walls.pair(axis)]
-        return [side.temperature for side in sides if isinstance(side, FixedWall)]
+    def overturning_axis(self) -> int | None:
+        """The axis of gravity where warm fluid may lie below cold fluid; None elsewhere."""
+        may = self.is_heated_from_below or (self.heat is None and self.temperature_difference > 0)
+        axes = [axis for axis, lift in enumerate(self.fluid.buoyancy) if lift]
+        return axes[0] if may and axes else None
 
     @property
+    def conducting_profile(self) -> str:
+        """Temperature between the walls of different temperatures, a linear function, K."""
+        assert self.heat is not None
+        axis, low, high = self.heat
+        return f"{low!r} + ({high - low!r}) * ({AXES[axis]} / {self.case.grid.size[axis]!r})"
+
+    @cached_property
+    def wall_temperatures(self) -> list[float]:
+        """Extreme temperatures of walls of fixed temperature, and of ambients, K."""
+        return [*self._extremes("temperature"), *self._extremes("ambient")]
+
+    def _extremes(self, key: str) -> Iterator[float]:
+        """The lowest and the highest value that each side prescribes for a quantity."""
+        for axis in range(3):
+            for high, side in enumerate(self.case.walls.pair(axis)):
+                if (profile := profiles(side).get(key)) is not None:
+                    yield from extremes(profile, self.case.grid.size, axis, bool(high))
+
+    @property
+    def _by_flux(self) -> float:
+        """The largest temperature difference that heat fluxes would cause by conduction, K."""
+        largest = max(map(abs, self._extremes("flux")), default=0.0)
+        return largest * self.length / self.case.conductivity
+
+    @cached_property
     def temperature_difference(self) -> float:
-        """Largest temperature difference between walls, K; 0 without walls of fixed temperature."""
+        """Largest temperature difference between walls, or by fluxes, K; 0 without any."""
         temperatures = self.wall_temperatures or [0.0]
-        return max(temperatures) - min(temperatures)
+        return max(max(temperatures) - min(temperatures), self._by_flux)
 
     @property
     def length(self) -> float:
         """Reference length: the distance between these walls, or the box's longest side, m."""
         size = self.case.grid.size
         return size[self.heat.axis] if self.heat else max(size)
+
+    @property
+    def area(self) -> float:
+        """Area of each of these walls, or the square of the reference length, m^2."""
+        return prod(self.case.grid.size) / self.length if self.heat else self.length**2
+
+    @property
+    def heat_unit(self) -> float | None:
+        """Heat of conduction through the fluid at rest, k dT A / L, W; None if k is not known."""
+        if isinstance(self.case.fluid, Substance) and self.case.fluid.conductivity is None:
+            return None
+        return self.case.conductivity * self.temperature_difference * self.area / self.length
 
     @property
     def height(self) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
@@ -12,7 +11,7 @@ from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.time_integration.runge_kutta import Scheme
 
@@ -20,12 +19,14 @@ from groundswell.time_integration.runge_kutta import Scheme
 STEPS, CHECK_EVERY = 1_000_000, 100
 CYCLES, CHECK_EVERY_CYCLES = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
+TOLERANCE_IN_TIME, CYCLES_OF_STEP = 1e-5, 100
 MAX_LEVELS = 8
 
 # Smoothing steps before and after a correction, on the finest grid and on coarser ones, where a
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
-# not converge at Ra = 3e5.
+# not converge at Ra = 3e5. In time, 6 and 16 diverge in a tall cavity with 79 x 255 points.
 SMOOTHING, COARSE_SMOOTHING, COARSEST_STEPS = 12, 32, 100
+CROSSINGS = 5  # of the longest axis of the coarsest grid in these steps, one spacing in each
 ALONE = -1  # the stage in which steps on the finest grid replace cycles that fail
 
 
@@ -38,11 +39,19 @@ class Setup:
         exchange_points: see `decomposition.divide_grids`; tests and benchmarks set it.
     """
 
-    has_fixed_steps: ClassVar[bool] = False  # a steady flow ends the run
-
     case: CavityCase
     grids: tuple[LevelGrid, ...]
     exchange_points: int | None = None
+
+    @property
+    def has_fixed_steps(self) -> bool:
+        """Whether the run makes all steps: a steady flow ends it early."""
+        return self.is_unsteady
+
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether the flow develops in time."""
+        return self.case.time.is_unsteady
 
     @property
     def finest(self) -> LevelGrid:
@@ -83,13 +92,26 @@ class Setup:
     @property
     def tolerance(self) -> float:
         """Residual at which the run ends; the default lies a little above the rounding level."""
-        return self.case.time.tolerance or TOLERANCES[self.case.run.precision]
+        default = TOLERANCE_IN_TIME if self.is_unsteady else TOLERANCES[self.case.run.precision]
+        return self.case.time.tolerance or default
 
     @property
     def steps(self) -> int:
-        """Maximum number of steps, or of cycles where there are coarser grids."""
+        """Number of steps in time; in steady flow, the maximum of steps or, with grids, cycles."""
+        if self.is_unsteady:
+            return self.case.time.steps_in_time
         default = STEPS if len(self.grids) == 1 else CYCLES
         return self._whole_cycles(self.case.time.steps or default)
+
+    @property
+    def cycles(self) -> int:
+        """Maximum number of cycles in a step in time."""
+        return self.case.time.steps or CYCLES_OF_STEP
+
+    @property
+    def sweeps(self) -> int:
+        """About how often the finest grid is swept in the whole run, for choices of kernels."""
+        return self.steps * (2 * SMOOTHING if self.is_unsteady else 1)
 
     def _whole_cycles(self, steps: int) -> int:
         """So many steps, rounded up to whole cycles of the scheme."""
@@ -98,21 +120,28 @@ class Setup:
 
     @property
     def dt(self) -> float:
-        """Estimate of a typical step, s."""
-        return self.finest.dt
+        """The step in time, or an estimate of a typical step of the iteration, s."""
+        return self.case.time.dt if self.is_unsteady else self.finest.dt
 
     def grids_of(self, stage: int) -> slice:
         """The grids of a cycle in a stage: those from index `stage` on, or the finest alone."""
         return slice(0, 1) if stage == ALONE else slice(stage, None)
 
     def cycle(self, stage: int = 0) -> list[int]:
-        """Steps of a cycle on each grid of a stage; [1] with a single grid."""
+        """Steps of a cycle on each grid of a stage; one or, in time, many with a single grid."""
         count = len(self.grids)
         if count == 1:
-            return [1]
+            return [self._coarsest_steps if self.is_unsteady else 1]
         if stage == ALONE:
             return [COARSEST_STEPS]
-        return [2 * SMOOTHING, *[2 * COARSE_SMOOTHING] * (count - 2), COARSEST_STEPS][stage:]
+        coarse = [2 * COARSE_SMOOTHING] * (count - 2)
+        return [2 * SMOOTHING, *coarse, self._coarsest_steps][stage:]
+
+    @property
+    def _coarsest_steps(self) -> int:
+        """Steps of a cycle on the coarsest grid; in time, enough for waves to cross it."""
+        across = max(self.grids[-1].points) if self.is_unsteady else 0
+        return max(COARSEST_STEPS, CROSSINGS * across)
 
     def updates_from(self, stage: int) -> int:
         """Points that a cycle updates in a stage."""
@@ -129,7 +158,7 @@ def prepare(case: CavityCase, comm: Communicator | None = None) -> Setup:
     setup = Setup(case, (*grids_of(case),))
     if case.start is not None:
         check_initial_flow(case)
-    setup.recording.require_samples(case.output.record, setup.steps)
+    setup.recording.require_samples(records_of(setup.finest), setup.steps)
     return setup
 
 
@@ -139,7 +168,7 @@ def grids_of(case: CavityCase) -> list[LevelGrid]:
     if not case.time.multigrid:
         return grids
     while len(grids) < limit and (coarser := grids[-1].coarser) is not None:
-        if case.time.levels is None and not coarser.resolves_flow:
+        if case.time.levels is None and not coarser.accelerates:
             break
         grids.append(coarser)
     return grids

@@ -8,23 +8,19 @@ Coarser grids first provide an initial flow, and then accelerate convergence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray, HostArray
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import in_order
 from groundswell.errors import NotFinite, counted
-from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.tuning import Choice
+from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.simulation.exchanging import ExchangingSolver
 from groundswell.solvers.cavity.check import remedy
-from groundswell.solvers.cavity.decomposition import divide_grids
+from groundswell.solvers.cavity.flow_solver import FlowSolver
 from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
-from groundswell.solvers.cavity.level import Level
-from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
+from groundswell.solvers.cavity.multigrid import cycle
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.residual_history import ResidualHistory
 from groundswell.solvers.cavity.setup import ALONE, Setup
@@ -39,27 +35,18 @@ ALONE_WARNING = (
 )
 
 
-class Cavity(ExchangingSolver):
-    """One rank's part of a flow; `step` advances it.
+class Cavity(FlowSolver):
+    """One rank's part of a steady flow; `step` approaches it.
 
     Args:
         comm: the ranks that share the grid.
 
     Attributes:
-        levels: the grids, finest first.
         stage: index of the finest grid in use, or ALONE.
     """
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
-        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
-        self.choice = self.first_choice()
-        self._divisions = divide_grids(setup.grids, self.comm.size, setup.exchange_points)
-        self.decomposition = self._divisions[0].held
-        grids = zip(setup.grids, self._divisions, self._choices, strict=True)
-        self.levels = [
-            Level(grid, backend, self.comm, division.held, choice, setup.steps)
-            for grid, division, choice in grids
-        ]
+        super().__init__(setup, backend, comm)
         self._stage = backend.zeros((1,), np.int64)
         self.history = ResidualHistory(backend, setup)
         self.outputs = Outputs(setup.case.output, self.levels[0], self.history)
@@ -89,11 +76,7 @@ class Cavity(ExchangingSolver):
 
     def list_step(self) -> Listing:
         """The launches of `step`, with the grids in use; grid 0 is the finest."""
-        names: dict[str, DeviceArray] = {}
-        for n, level in enumerate(self.levels):
-            prefix = f"grid{n}." if n else ""
-            names |= {f"{prefix}{name}": array for name, array in level.named_arrays().items()}
-        return list_launches(self._launch_all, names, self._step_name)
+        return list_launches(self._launch_all, self.array_names(), self._step_name)
 
     @property
     def _grid(self) -> int:
@@ -128,7 +111,7 @@ class Cavity(ExchangingSolver):
         norms, limit = level.measure()
         if not self.history.is_bounded(norms):
             if not self._cycles:
-                raise NotFinite(self._where_not_finite(step))
+                raise NotFinite(self.not_finite(step, self._grid))
             self._has_failed = True
             return True
         level.set_step_sizes(limit)
@@ -163,17 +146,6 @@ class Cavity(ExchangingSolver):
         self._set_stage(self.stage - 1)
         return True
 
-    def _where_not_finite(self, step: int) -> str:
-        """The error message for a flow that diverges: which fields are infinite or NaN."""
-        level = self.levels[self._grid]
-        values = {n: self.backend.to_host(f.interior) for n, f in level.copies[0].items()}
-        bad = [name for name, field in values.items() if not np.isfinite(field).all()]
-        return (
-            f"the flow grows without bounds at step {step}"
-            + f" ({', '.join(bad)} on rank {self.comm.rank} not finite)" * bool(bad)
-            + f": the run is unstable; {remedy(self.setup.finest)}"
-        )
-
     # --- initial condition ------------------------------------------------------------------------
 
     def restart(self) -> None:
@@ -192,8 +164,7 @@ class Cavity(ExchangingSolver):
     def fill(self, values: dict[str, HostArray]) -> None:
         """Start on the finest grid from these fields, each (nz, ny, nx), temperature in K."""
         finest = self.levels[0]
-        shifted = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
-        finest.fill({**values, **shifted})
+        finest.fill(self.less_neutral(values))
         finest.set_step_sizes(finest.measure()[1])
         self._set_stage(0)
 
@@ -201,61 +172,12 @@ class Cavity(ExchangingSolver):
         self.backend.assign(self._stage, np.array([stage]))
         self.initialize()
 
-    # --- ranks ------------------------------------------------------------------------------------
-
-    def _connect(self) -> None:
-        blocks = [division.restricted for division in self._divisions]
-        grids = zip(self.levels, self.levels[1:], blocks[1:], strict=False)
-        self._transfers = [GridTransfer(*pair_and_blocks) for pair_and_blocks in grids]
-        owners: list[Level | GridTransfer] = [*self.levels, *self._transfers]
-        self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
-
-    @property
-    def _choices(self) -> list[Choice]:
-        """How ranks exchange the ghosts of each grid: at the side of sweeps that take longer."""
-        return [
-            replace(self.choice, overlap=self.choice.overlap and division.hides_exchange)
-            for division in self._divisions
-        ]
-
-    def set_exchange(self, choice: Choice) -> None:
-        """Change how ghosts are exchanged; collective."""
-        self.close()
-        self.choice = choice
-        for level, of_level in zip(self.levels, self._choices, strict=True):
-            level.set_exchange(of_level)
-        self._connect()
-        self.initialize()
-
-    @property
-    def bytes_sent(self) -> int:
-        """Bytes that this rank sends in a step, or in a cycle through all grids."""
-        swept = zip(self.levels, self.setup.cycle(), strict=True)
-        return sum(n * level.bytes_sent for level, n in swept) * len(self.setup.scheme.stages)
-
-    @property
-    def exchanged(self) -> tuple[object, ...]:
-        """The scheme."""
-        return (self.setup.scheme,)
-
-    def timed_step(self) -> list[Launch]:
-        """Steps on the finest grid."""
-        return self.levels[0].steps(self.steps_at_once)
-
     # --- the solver interface ---------------------------------------------------------------------
 
     @property
     def updates_per_step(self) -> int:
         """Points that a step updates on all grids in use."""
         return self.setup.updates_from(self.stage)
-
-    def distributed_fields(self) -> dict[str, DistributedArray]:
-        """Pressure, velocity and temperature (less the neutral one) on the finest grid."""
-        level = self.levels[0]
-        return {
-            name: DistributedArray.of_region(field.interior, level.part)
-            for name, field in level.copies[0].items()
-        }
 
     def state(self) -> dict[str, DistributedArray]:
         """The arrays of a checkpoint: writing them back restores the solver."""
@@ -291,8 +213,3 @@ class Cavity(ExchangingSolver):
     def status(self, step: int) -> str:
         """The grid in use, and its residual."""
         return self.history.status
-
-    def snapshot(self, name: str) -> HostArray:
-        """A host copy of a field on this rank's part of the finest grid, (nz, ny, nx)."""
-        field = self.backend.to_host(self.levels[0].copies[0][name].interior)
-        return field + field.dtype.type(self.setup.fluid.neutral) if name == "T" else field

@@ -80,6 +80,8 @@ def assert_turned(found: Flow, original: Flow, turn: Turn, exactness: float) -> 
     size = original.grid.case.grid.size
     got, wanted = found.summary(), original.summary()
     peaks, turned = got.pop("peaks"), wanted.pop("peaks")
+    heat = {turn.side(name): value for name, value in wanted.pop("heat_in", {}).items()}
+    assert got.pop("heat_in", {}) == pytest.approx(heat, rel=exactness, abs=exactness)
     assert got == pytest.approx(wanted, rel=exactness, abs=exactness)
     assert len(peaks) == len(turned) == 3
     for along, line in (("across", "up"), ("up", "across")):

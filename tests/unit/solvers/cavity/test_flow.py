@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from groundswell.solvers.cavity.case import FIELDS, CavityCase
+from groundswell.solvers.cavity.findings import findings_of
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.setup import prepare
 
@@ -48,3 +49,23 @@ def test_heat_flux_through_walls(tmp_path: Path, axis: int, hot: int) -> None:
     along = 0 if axis == 2 else 2
     table = np.loadtxt(flow.write_nusselt(tmp_path / "n.csv"), delimiter=",", skiprows=1)
     assert np.allclose(table[:, 0], flow.axes[along]) and np.allclose(table[:, 1:], [2.0, 0.0])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("hot", [0, 1])
+def test_heat_through_all_walls(axis: int, hot: int) -> None:
+    """Twice the mean gradient enters through the hot wall, and nothing leaves."""
+    found = heated_flow(axis, hot).summary()
+    name = PAIRS[axis][hot]
+    assert found["heat_in"].pop(name) == pytest.approx(2.0)
+    assert max(map(abs, found["heat_in"].values())) < 1e-12 and len(found["heat_in"]) == 5
+    assert found["heat_imbalance"] == pytest.approx(1.0)
+
+
+def test_findings_name_what_an_engineer_asks_for() -> None:
+    summary = heated_flow(0, 0).summary() | {"steady": True}
+    found = {quantity.label: str(quantity) for quantity in findings_of(summary, "m/s")}
+    assert found["Nusselt number"] == "2" and found["heat in less heat out"] == "100 %"
+    moving = {"u": {"z": 0.8123, "value": 0.25, "direction": "-x"}}
+    found = {q.label: str(q) for q in findings_of({"peaks": moving}, "m/s")}
+    assert found == {"largest u, along -x": "0.25 m/s at z = 0.8123"}

@@ -34,6 +34,18 @@ BOXES: dict[str, dict[str, Any]] = {
     "mirror and wall": {"south": MIRROR, "north": CONDUCTING, "top": LID},
     "periodic": {"south": PERIODIC, "north": PERIODIC, "top": WARM},
     "periodic across": {"bottom": PERIODIC, "top": PERIODIC},
+    "heat through walls": {
+        "south": {"kind": "flux", "flux": 0.4, "velocity": [0.3, 0.0, 0.2]},
+        "north": {"kind": "flux", "flux": "x * z - 1"},
+        "bottom": {"kind": "robin", "h": 3.0, "ambient": 0.2, "velocity": [0.1, -0.3, 0.0]},
+        "top": {"kind": "robin", "h": 0.5, "ambient": "sin(3 * x) + y"},
+    },
+    "temperatures of walls that vary": {
+        "south": MIRROR,
+        "north": {"kind": "fixed", "temperature": "cos(pi * x) + z"},
+        "bottom": {"kind": "fixed", "temperature": "x"} | {"velocity": [0.3, 0.1, 0.0]},
+        "top": CONDUCTING,
+    },
 }
 
 

@@ -80,7 +80,10 @@ struct Limits {
 };
 INLINE Limits step_limits(const Waves& wave) {
   const real waves = larger(crossings(wave), undamped(wave));
-  return {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
+  const Limits limits = {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
+  if (!UNSTEADY) return limits;
+  const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
+  return {limits.velocity + decay, limits.heat + decay};
 }
 
 // Steps of pressure, velocity and heat, s.
@@ -106,10 +109,11 @@ INLINE Steps local_steps(const Waves& wave) {
 }
 
 // Sums of the contributions of the axes: the rates of change, save that of pressure, and the mass
-// that leaves a point's cell per unit time and volume.
+// that leaves a point's cell per unit time and volume. With CONSERVES_HEAT, also the heat that flows
+// through the faces of the cell, per cube of spacings.
 struct Gathered {
   State rate;
-  real outflow;
+  real outflow, heat;
 };
 
 INLINE real minus_twice_sum(real diffusivity) {
@@ -119,11 +123,14 @@ INLINE real minus_twice_sum(real diffusivity) {
   return REAL(-2) * sum;
 }
 
-// Starts the sums with buoyancy and with the centre's term of the diffusion stencils.
+// Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In unsteady
+// flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest.
 INLINE Gathered begin(const State& at) {
-  const real nu = minus_twice_sum(VISCOSITY), alpha = minus_twice_sum(DIFFUSIVITY);
+  const real decay = UNSTEADY ? REAL(INERTIA) : REAL(0);
+  const real nu = minus_twice_sum(VISCOSITY) - decay, alpha = minus_twice_sum(DIFFUSIVITY) - decay;
   return {{REAL(0), FMA(REAL(BUOYANCY_X), at.t, nu * at.u), FMA(REAL(BUOYANCY_Y), at.t, nu * at.v),
            FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), alpha * at.t},
+          REAL(0),
           REAL(0)};
 }
 
@@ -135,10 +142,22 @@ INLINE void move(real& rate, real difference, const Three& f, real minus_speed, 
   rate = FMA(diffusivity / (Axis::h() * Axis::h()), f.b + f.d, rate);
 }
 
+// Adds heat that leaves through the two faces across an axis, less what the outflow of mass takes.
+// The mass fluxes are those whose balance is the outflow. Args: along, the velocity of walls across
+// other axes, whose half cells belong to the point's cell.
+template <class Axis> INLINE void carry_heat(real& heat, const Line& f, real along) {
+  const Three& speed = Axis::axis == 0 ? f.u : Axis::axis == 1 ? f.v : f.w;
+  const Five& p = f.p;
+  const real low = FMA(REAL(3), p.b - p.c, p.d - p.a), high = FMA(REAL(3), p.c - p.d, p.e - p.b);
+  const real before = FMA(REAL(DAMPING), low, REAL(0.5) * (speed.b + speed.c + along));
+  const real after = FMA(REAL(DAMPING), high, REAL(0.5) * (speed.c + speed.d + along));
+  heat += (REAL(0.5) / Axis::h()) * FMA(after, f.t.d - f.t.c, before * (f.t.c - f.t.b));
+}
+
 // Adds all terms of one axis. Args: push, the rate of the velocity component along it; p, the
-// point's pressure; speed, the velocity along it.
+// point's pressure; speed, the velocity along it; along, see `carry_heat`.
 template <class Axis>
-INLINE void gather(Gathered& sum, real& push, real p, real speed, const Line& f) {
+INLINE void gather(Gathered& sum, real& push, real p, real speed, real along, const Line& f) {
   if (!varies<Axis>()) return;
   const real half = REAL(0.5) / Axis::h();
   const real minus_speed = -half * speed;
@@ -146,16 +165,19 @@ INLINE void gather(Gathered& sum, real& push, real p, real speed, const Line& f)
   move<Axis>(sum.rate.u, u, f.u, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.v, v, f.v, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.w, w, f.w, minus_speed, VISCOSITY);
-  move<Axis>(sum.rate.t, t, f.t, minus_speed, DIFFUSIVITY);
+  move<Axis>(sum.rate.t, t, f.t, CONSERVES_HEAT ? REAL(0) : minus_speed, DIFFUSIVITY);
+  if (CONSERVES_HEAT) carry_heat<Axis>(sum.heat, f, along);
   push = FMA(-half, f.p.d - f.p.b, push);
   sum.outflow = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.outflow);
   const real fourth = FMA(REAL(6), p, FMA(REAL(-4), f.p.b + f.p.d, f.p.a + f.p.e));
   sum.outflow = FMA(REAL(DAMPING) / Axis::h(), fourth, sum.outflow);
 }
 
-INLINE State finish(const Gathered& sum, real beta2) {
+// Args: cubes, one over the volume of the point's cell in cubes of spacings.
+INLINE State finish(const Gathered& sum, real beta2, real cubes) {
   State rate = sum.rate;
   rate.p = -beta2 * sum.outflow;
+  if (CONSERVES_HEAT) rate.t = FMA(-cubes, sum.heat, rate.t);
   return rate;
 }
 

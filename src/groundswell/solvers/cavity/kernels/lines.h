@@ -7,7 +7,7 @@
 // What lies beyond a side of the block, and the thermal condition of a wall. Values must agree with
 // boundary_conditions.py.
 enum Beyond { OPEN, WALL, MIRROR };
-enum Heat { FIXED, ADIABATIC, LINEAR };
+enum Heat { FIXED, ADIABATIC, LINEAR, SHARED, SHAPED };
 
 #define STEP_X static_cast<index_t>(1)
 #define STEP_Y static_cast<index_t>(ROW)
@@ -18,17 +18,19 @@ INLINE index_t point_at(int i, int j, int k) {
 }
 
 // A side of the block. For a wall: its velocity, m/s, and temperature, K. A LINEAR wall has
-// temperature + HEAT_SLOPE n at the global index n along HEAT_AXIS.
+// temperature + HEAT_SLOPE n at the global index n along HEAT_AXIS, a SHARED wall temperature + share
+// times the one with which it would be adiabatic. Of a SHAPED wall, the first ghosts of the field
+// hold this first term.
 struct Side {
   Beyond beyond;
   Heat heat;
-  real velocity[3], temperature;
+  real velocity[3], temperature, share;
 };
 
-#define SIDE(name)                                                      \
-  Side {                                                                \
-    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT), \
-        {name##_U, name##_V, name##_W}, name##_TEMPERATURE              \
+#define SIDE(name)                                                       \
+  Side {                                                                 \
+    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT),  \
+        {name##_U, name##_V, name##_W}, name##_TEMPERATURE, name##_SHARE \
   }
 
 struct X {
@@ -110,9 +112,13 @@ template <class Axis, int C> INLINE real wall_velocity(int n) {
                                   : REAL(0);
 }
 
-// An adiabatic wall has the temperature whose gradient at the wall is zero to second order.
-INLINE real wall_temperature(const Side& wall, real first, real second, int along) {
-  if (wall.heat == ADIABATIC) return (REAL(4) * first - second) * (REAL(1) / REAL(3));
+// An adiabatic wall has the temperature whose gradient at the wall is zero to second order. Args:
+// ghost, the value beyond the first point.
+INLINE real wall_temperature(const Side& wall, real first, real second, real ghost, int along) {
+  const real adiabatic = (REAL(4) * first - second) * (REAL(1) / REAL(3));
+  if (wall.heat == ADIABATIC) return adiabatic;
+  if (wall.heat == SHARED) return FMA(wall.share, adiabatic, wall.temperature);
+  if (wall.heat == SHAPED) return FMA(wall.share, adiabatic, ghost);
   if (wall.heat == LINEAR) return FMA(REAL(HEAT_SLOPE), static_cast<real>(along), wall.temperature);
   return wall.temperature;
 }
@@ -120,9 +126,9 @@ INLINE real wall_temperature(const Side& wall, real first, real second, int alon
 // Args: along, the global index along HEAT_AXIS.
 template <class Axis> INLINE void close_temperature(int n, Three& f, int along) {
   const Three in = f;
-  if (at_low<Axis>(n, WALL)) f.b = wall_temperature(Axis::low(), in.c, in.d, along);
+  if (at_low<Axis>(n, WALL)) f.b = wall_temperature(Axis::low(), in.c, in.d, in.b, along);
   if (at_low<Axis>(n, MIRROR)) f.b = in.c;
-  if (at_high<Axis>(n, WALL)) f.d = wall_temperature(Axis::high(), in.c, in.b, along);
+  if (at_high<Axis>(n, WALL)) f.d = wall_temperature(Axis::high(), in.c, in.b, in.d, along);
   if (at_high<Axis>(n, MIRROR)) f.d = in.c;
 }
 

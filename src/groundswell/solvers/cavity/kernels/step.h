@@ -7,7 +7,8 @@
 #define WRITES(s) real *p##s, real *u##s, real *v##s, real *w##s, real *t##s
 #define FIELDS(s) {p##s, u##s, v##s, w##s, t##s}
 
-// Rates of change with the finer grid's forcing, whose pressure is divided by beta^2.
+// Rates of change with the forcing, whose pressure is divided by beta^2: that of a finer grid, or of
+// earlier values in unsteady flow.
 INLINE State forced(const State& rate, const ConstFields& forcing, index_t c, real beta2) {
   if (!FORCED) return rate;
   const State more = load(forcing, c);

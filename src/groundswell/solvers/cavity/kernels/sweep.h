@@ -12,6 +12,14 @@ template <int C> INLINE real along_walls(int i, int j, int k) {
   return wall_velocity<X, C>(i) + wall_velocity<Y, C>(j) + wall_velocity<Z, C>(k);
 }
 
+// One over the volume of a point's cell in cubes of spacings: next to a wall, it extends to the wall.
+template <class Axis> INLINE real part_of_cell(int n) {
+  return at_low<Axis>(n, WALL) || at_high<Axis>(n, WALL) ? REAL(2) / REAL(3) : REAL(1);
+}
+INLINE real cubes_in_cell(int i, int j, int k) {
+  return part_of_cell<X>(i) * part_of_cell<Y>(j) * part_of_cell<Z>(k);
+}
+
 // Closes the line of a point near a side. Args: n, its index along the axis; speed, its velocity
 // along it.
 template <class Axis> INLINE void close(Line& line, int n, real speed, int i, int j, int k) {
@@ -29,13 +37,14 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   Gathered sum = begin(at);
   Line x = read_line<X>(f, c);
   if (SIDES_X && near_sides<X>(i)) close<X>(x, i, at.u, i, j, k);
-  gather<X>(sum, sum.rate.u, at.p, at.u, x);
+  const bool near = CONSERVES_HEAT && (SIDES_X || SIDES_YZ);
+  gather<X>(sum, sum.rate.u, at.p, at.u, near ? along_walls<0>(i, j, k) : REAL(0), x);
   Line y = read_line<Y>(f, c);
   if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, at.v, i, j, k);
-  gather<Y>(sum, sum.rate.v, at.p, at.v, y);
+  gather<Y>(sum, sum.rate.v, at.p, at.v, near ? along_walls<1>(i, j, k) : REAL(0), y);
   if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
-  gather<Z>(sum, sum.rate.w, at.p, at.w, z);
-  take(c, at, wave, finish(sum, wave.beta2));
+  gather<Z>(sum, sum.rate.w, at.p, at.w, near ? along_walls<2>(i, j, k) : REAL(0), z);
+  take(c, at, wave, finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
 }
 
 #ifdef __CUDACC__

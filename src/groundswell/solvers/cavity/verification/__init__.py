@@ -9,4 +9,6 @@ PROBLEMS = [
     "symmetry:centre",
     "lid:reynolds_100",
     "lid:reynolds_1000",
+    "vortices:vortices_in_time",
+    "tall:oscillating",
 ]

@@ -1,0 +1,83 @@
+"""A film of the middle plane of a flow in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.arrays import Floats
+from groundswell.formats.netcdf import open_netcdf
+from groundswell.plotting.film import clock, film, frames_of
+from groundswell.plotting.style import INK, WIDTH, colour_bar, headline, title_of
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ARROWS, LONGEST = 24, 2.5  # along the longer axis; the longest, in distances between arrows
+VELOCITY = {"x": "u", "y": "v", "z": "w"}  # the component along each axis
+
+
+def flow_film(results: str | Path) -> Path:
+    """Draw `film.mp4` or `.gif`: temperature, or speed, and velocity in the middle plane.
+
+    Args:
+        results: folder with `film.nc`.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    source = Path(results) / "film.nc"
+    with open_netcdf(source, ("time", "x", "y", "z", *VELOCITY.values(), "T")) as recorded:
+        across, up = str(recorded.attrs["middle_plane"]).split()
+        frames = slice(None, None, frames_of(recorded.sizes["time"]).step)
+        plane = recorded.isel(time=frames).transpose("time", up, across).load()
+    aspect = float(np.ptp(plane[up].values) / np.ptp(plane[across].values))
+    height = min(0.62 * WIDTH * aspect, WIDTH) + 0.4
+    return film(source.with_suffix(".mp4"), height, lambda figure: _frames(figure, plane))
+
+
+def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
+    """Draw the plane, and change it from frame to frame."""
+    _, up, across = plane["T"].dims
+    speeds = [plane[VELOCITY[str(axis)]].values for axis in (across, up)]
+    is_heated = bool(np.ptp(plane["T"].values) > 0)
+    values = plane["T"].values if is_heated else np.hypot(*speeds)
+    colours = "RdBu_r" if is_heated else "viridis"
+    axes = figure.subplots()
+    axes.set(xlabel=across, ylabel=up, aspect="equal")
+    mesh = axes.pcolormesh(plane[across], plane[up], values[0], cmap=colours, shading="gouraud")
+    mesh.set_clim(float(values.min()), float(values.max()))
+    colour_bar(axes, mesh, "Temperature" if is_heated else "Speed")
+    arrows = _arrows(axes, plane, speeds)
+    if plane.attrs.get("down") == up:
+        axes.invert_yaxis()
+    subtitle = headline(axes, title_of(plane.attrs, "Flow"), "")
+    for n, time in enumerate(clock(plane["time"].values)):
+        mesh.set_array(values[n])
+        arrows(n)
+        subtitle.set_text(f"Middle plane at {time}")
+        yield
+
+
+def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Callable[[int], None]:
+    """Draw arrows of velocity; returns a function that shows those of a frame.
+
+    Args:
+        speeds: components across and up, (time, up, across).
+    """
+    _, up, across = plane["T"].dims
+    step = max(1, -(-max(plane.sizes[up], plane.sizes[across]) // ARROWS))
+    every = slice(step // 2, None, step)
+    u, v = (speed[:, every, every] for speed in speeds)
+    at = [plane[axis].values[every] for axis in (across, up)]
+    fastest = float(np.hypot(*speeds).max()) or 1.0
+    spacing = float(np.diff(plane[across].values).mean())
+    scale = fastest / (LONGEST * step * spacing)
+    look = {"color": INK, "width": 0.0015, "angles": "xy", "scale_units": "xy", "scale": scale}
+    drawn = axes.quiver(*at, u[0], v[0], **look)
+    return lambda n: drawn.set_UVC(u[n], v[n])

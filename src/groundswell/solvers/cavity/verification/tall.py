@@ -1,0 +1,74 @@
+"""Air in a cavity 8 times as high as wide, which oscillates.
+
+Christon, Gresho & Sutton (2002, IJNMF 40:953) compare many codes at Ra = 3.4e5 and Pr = 0.71. Their
+reference is the spectral solution of Xin & Le Quere (2002, IJNMF 40:981): a period of 3.4119 in
+units of free fall across the width, and a mean Nusselt number of 4.57946.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from groundswell.arrays import Floats
+from groundswell.backends import Backend
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.setup import prepare
+from groundswell.solvers.cavity.unsteady import UnsteadyCavity
+from groundswell.solvers.cavity.verification.cases import FLAT, convection
+from groundswell.verify import Check
+
+RAYLEIGH, HEIGHT = 3.4e5, 8.0
+PERIOD, NUSSELT = 3.4119, 4.57946
+# The oscillation grows slowly from rest: until a time of 150, with 31 to 63 points across, waves
+# that follow the start, with a period of 4, are larger.
+POINTS, STEP, DURATION, OBSERVED = (127, 511), 0.05, 800.0, 60.0
+MIN_OSCILLATIONS = 10
+
+
+def oscillating(backend: Backend, full: bool) -> Iterator[Check]:
+    """Period and mean Nusselt number of the last part of a run from rest; in full, on a GPU.
+
+    One core would take hours.
+    """
+    if not full or backend.name != "cuda":
+        return
+    found = develop(backend, POINTS, STEP, DURATION)
+    times, nusselt = found[:, 0], found[:, 3]
+    late = times > DURATION - OBSERVED
+    period, count = mean_period(times[late], nusselt[late])
+    error = 100 * (period / PERIOD - 1)
+    yield Check.at_least("8 times as high as wide: oscillations", count, MIN_OSCILLATIONS)
+    yield Check.near("8 times as high as wide: period", error, 0, 1, "%", f"{period:.4f}")
+    mean = nusselt[late].mean()
+    error = 100 * (mean / NUSSELT - 1)
+    yield Check.near("8 times as high as wide: Nu", error, 0, 1, "%", f"{mean:.4f}")
+
+
+def tall(points: tuple[int, int], step: float, duration: float) -> CavityCase:
+    """The cavity, with points along x and z."""
+    return CavityCase(
+        fluid=convection(RAYLEIGH),
+        grid={"size": [1.0, 1.0, HEIGHT], "points": [points[0], 1, points[1]]},
+        walls=FLAT,
+        time={"duration": duration, "step": step},
+    )
+
+
+def develop(backend: Backend, points: tuple[int, int], step: float, duration: float) -> Floats:
+    """The history of the flow from rest; see `StepHistory`."""
+    solver = UnsteadyCavity(prepare(tall(points, step, duration)), backend)
+    for _ in range(solver.setup.steps):
+        solver.step()
+    return solver.history.read()
+
+
+def mean_period(times: Floats, values: Floats) -> tuple[float, int]:
+    """The mean time between rises of values through their trend, and the number of periods."""
+    about = values - np.polyval(np.polyfit(times - times[0], values, 2), times - times[0])
+    before = np.flatnonzero((about[:-1] < 0) & (about[1:] >= 0))
+    slope = about[before + 1] - about[before]
+    rises = times[before] - about[before] * (times[before + 1] - times[before]) / slope
+    count = len(rises) - 1
+    return (float(rises[-1] - rises[0]) / count, count) if count > 0 else (0.0, 0)

@@ -1,0 +1,59 @@
+"""Mean heat flux through the hot and the cold wall, from the points of all ranks next to them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundswell.arrays import Floats, HostArray
+from groundswell.exchange.communicator import Communicator
+from groundswell.solvers.cavity.level import Level
+from groundswell.solvers.cavity.level_grid import LevelGrid
+
+
+def mean_nusselt(level: Level, comm: Communicator) -> tuple[float, float]:
+    """Mean Nusselt numbers on the hot and on the cold wall; 0 without such walls. Collective."""
+    scales = level.grid.scales
+    if scales.heat is None:
+        return 0.0, 0.0
+    axis, low, high = scales.heat
+    sign = 1.0 if low > high else -1.0
+    flux = [sign * _mean_flux(level, comm, axis, end) for end in (0, 1)]
+    hot, cold = flux if low > high else flux[::-1]
+    return hot, cold
+
+
+def _mean_flux(level: Level, comm: Communicator, axis: int, end: int) -> float:
+    """Mean heat flux along an axis through a wall of fixed temperature, over k dT / L."""
+    grid, scales = level.grid, level.grid.scales
+    assert scales.heat is not None
+    wall = scales.heat[1 + end] - grid.fluid.neutral
+    near = np.sum(comm.allgather(_weighted_sums(level, axis, end)), axis=0)
+    inward = (4 * near[0] - near[1] - 3 * wall) / (2 * grid.grid.spacing[axis])
+    return float((inward if end else -inward) * scales.length / scales.temperature_difference)
+
+
+def _weighted_sums(level: Level, axis: int, end: int) -> Floats:
+    """This rank's share of the mean temperatures on the first two layers of points, (2,)."""
+    part, found = level.part, np.zeros(2)
+    weights = [mean_weights(level.grid, a)[part.indices(a)] for a in (2, 1, 0) if a != axis]
+    t = np.moveaxis(level.copies[0]["T"].interior, 2 - axis, 0)
+    for n in range(2):
+        place = (level.grid.points[axis] - 1 - n if end else n) - part.start[axis]
+        if 0 <= place < part.cells[axis]:
+            layer: HostArray = level.backend.to_host(t[place])
+            found[n] = weights[0] @ layer.astype(float) @ weights[1]
+    return found
+
+
+def mean_weights(grid: LevelGrid, axis: int) -> Floats:
+    """Weights of the points along an axis in a mean, by the trapezoidal rule; their sum is 1.
+
+    At the ends, values are extrapolated with a gradient of zero, as on adiabatic walls.
+    """
+    points, ends = grid.points[axis], grid.offsets[axis]
+    weights = np.ones(points)
+    if points > 1 and not grid.periodic[axis]:
+        for view, offset in ((weights, ends[0]), (weights[::-1], ends[1])):
+            view[:2] += [1 / 6, -1 / 6] if offset == 1.0 else [1 / 32, -1 / 32]
+            view[0] += 0.5 * (offset == 1.0)
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,73 @@
+"""Flow in time, with all kinds of walls, is the same on several ranks and on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+from gpu import gpu_count
+from ranks import run_cases
+
+from groundswell.backends import open_backend
+from groundswell.solvers.cavity.case import FIELDS, CavityCase
+from groundswell.solvers.cavity.setup import prepare
+from groundswell.solvers.cavity.unsteady import UnsteadyCavity
+
+needs_gpu = pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")
+WALLS = {
+    "south": {"kind": "periodic"},
+    "north": {"kind": "periodic"},
+    "bottom": {"kind": "robin", "h": 3.0, "ambient": "0.3 * x + 0.1 * sin(2 * pi * y)"},
+    "top": {"kind": "flux", "flux": 0.1, "velocity": [0.1, 0.05, 0.0]},
+}
+OnRanks = Callable[..., str]
+
+
+def content(**run: Any) -> dict[str, Any]:
+    return {
+        "solver": "cavity",
+        "fluid": {"kind": "rayleigh", "rayleigh": 1e5},
+        "grid": {"points": [37, 11, 13]},
+        "walls": WALLS,
+        "time": {"duration": 0.3, "step": 0.05, "levels": 2},
+        "run": run,
+    }
+
+
+@pytest.mark.timeout(600)
+def test_two_ranks_find_the_same_flow(on_ranks: OnRanks, tmp_path: Path) -> None:
+    alone = run_cases(on_ranks, 1, {"alone": content()}, tmp_path) / "alone"
+    both = run_cases(on_ranks, 2, {"both": content(processes=[2, 1, 1])}, tmp_path) / "both"
+    with (
+        xarray.open_dataset(alone / "flow.nc", engine="h5netcdf") as a,
+        xarray.open_dataset(both / "flow.nc", engine="h5netcdf") as b,
+    ):
+        for name in FIELDS:
+            assert np.abs(a[name]).max() > 0
+            assert a[name].values.tobytes() == b[name].values.tobytes(), name
+    rows = [np.loadtxt(p / "history.csv", delimiter=",", skiprows=1) for p in (alone, both)]
+    assert len(rows[0]) == 6
+    np.testing.assert_allclose(*rows, rtol=1e-8)
+
+
+@needs_gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize(("precision", "tolerance"), [("single", 2e-4), ("double", 1e-8)])
+def test_cpu_and_gpu_agree(precision: str, tolerance: float) -> None:
+    """To what the iterations leave: both may make different numbers of cycles."""
+    flows = []
+    for backend in ("cpu", "cuda"):
+        case = CavityCase(**content(backend=backend, precision=precision))
+        time = {"tolerance": 1e-9 if precision == "double" else 2e-5}
+        case = case.model_copy(update={"time": case.time.model_copy(update=time)})
+        solver = UnsteadyCavity(prepare(case), open_backend(backend))
+        for _ in range(6):
+            solver.step()
+        flows.append({name: solver.snapshot(name) for name in FIELDS})
+    for name in FIELDS:
+        assert np.abs(flows[1][name] - flows[0][name]).max() < tolerance, name
+        assert np.abs(flows[0][name]).max() > 1e-3
