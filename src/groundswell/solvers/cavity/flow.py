@@ -1,11 +1,12 @@
-"""A flow as arrays that include the walls: profiles, heat fluxes, files."""
+"""Numbers and profiles of a flow: heat fluxes, peaks, values on centre lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot, prod
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -14,46 +15,68 @@ import numpy as np
 from groundswell.arrays import Floats, HostArray
 from groundswell.backends.host_threads import in_threads
 from groundswell.formats.atomic import atomic_write
-from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
-from groundswell.outputs.files import write_fields
+from groundswell.solvers.cavity.boxes import Box, around, middle_of
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane, plane_attributes
-from groundswell.solvers.cavity.recording import RECORDABLE
-from groundswell.solvers.cavity.wall_temperature import positions_on, wall_temperature
+from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
+from groundswell.solvers.cavity.sides import WithSides
 from groundswell.solvers.cavity.walls import SIDES, Wall
+
+Place = tuple[str, Box]  # a field, and points of it
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Fields on all points, walls included.
+    """Fields on the points that numbers and profiles need, or on all of them.
 
     Args:
-        grid: its points.
-        fields: by name, (nz, ny, nx).
-        axes: positions along x, y and z, m.
+        grid: all points.
+        inside: stored values by place, (nz, ny, nx); temperature in K.
     """
 
     grid: LevelGrid
-    fields: dict[str, HostArray]
-    axes: tuple[HostArray, HostArray, HostArray]
+    inside: Mapping[Place, HostArray]
 
     @classmethod
     def of(cls, grid: LevelGrid, inside: Mapping[str, HostArray]) -> Flow:
-        """Add values on walls to the fields inside, (nz, ny, nx); pressure is 0 at the centre."""
-        centre = inside["p"][grid.centre[::-1]]
-        values = {name: inside[name] for name in FIELDS} | {"p": inside["p"] - centre}
-        with_walls = in_threads(lambda name: _with_walls(grid, name, values[name]), FIELDS)
-        fields = dict(zip(FIELDS, with_walls, strict=True))
-        x, y, z = (grid.positions(axis) for axis in range(3))
-        return cls(grid, fields, (x, y, z))
+        """The flow on all points, given all stored values by field, (nz, ny, nx)."""
+        whole = [(name, Box.whole(grid)) for name in FIELDS]
+        places = [*places_of_numbers(grid), *whole]
+        return cls(grid, {(name, box): inside[name][box.slices] for name, box in places})
+
+    @cached_property
+    def fields(self) -> dict[str, HostArray]:
+        """All fields on all points, walls included, by name, (nz, ny, nx)."""
+        whole = Box.whole(self.grid)
+        return dict(zip(FIELDS, in_threads(lambda name: self.at(name, whole), FIELDS), strict=True))
+
+    @property
+    def axes(self) -> tuple[Floats, Floats, Floats]:
+        """Positions of all points along x, y and z, walls included, m."""
+        x, y, z = (self.grid.positions(axis) for axis in range(3))
+        return x, y, z
+
+    @property
+    def centre_pressure(self) -> float:
+        """The stored pressure at the centre, which is subtracted from all."""
+        return float(self.inside["p", Box.centre(self.grid)].item())
+
+    def at(self, name: str, box: Box) -> HostArray:
+        """A field on a box, with the sides that it adds; pressure is 0 at the centre."""
+        inside = self.inside[name, box]
+        if name == "p":
+            inside = inside - inside.dtype.type(self.centre_pressure)
+        return WithSides(self.grid, box, name, inside).values
+
+    def _near(self, axis: int, high: bool) -> HostArray:
+        """Temperatures of a wall and two layers of points, whose first axis leads away from it."""
+        t = np.moveaxis(self.at("T", Box.near(self.grid, axis, high=high)), 2 - axis, 0)
+        return t[::-1] if high else t
 
     def wall_flux(self, axis: int, high: bool) -> HostArray:
         """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
-        t = np.moveaxis(self.fields["T"], 2 - axis, 0)
-        near, sign = (t[:-4:-1], -1.0) if high else (t[:3], 1.0)
-        near = near.astype(float)
+        near, sign = self._near(axis, high).astype(float), -1.0 if high else 1.0
         slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.grid.grid.spacing[axis])
         return np.asarray(
             -slope * self.grid.scales.length / self.grid.scales.temperature_difference
@@ -86,7 +109,7 @@ class Flow:
     def wall_temperatures(self, name: str) -> dict[str, float]:
         """Mean, lowest and highest temperature of a wall, K."""
         ((axis, high),) = ((a, pair.index(name)) for a, pair in enumerate(SIDES) if name in pair)
-        t = np.moveaxis(self.fields["T"], 2 - axis, 0)[-high]
+        t = self._near(axis, bool(high))[0]
         lowest, highest = float(t.min()), float(t.max())
         return {"mean": self._mean(t, axis), "lowest": lowest, "highest": highest}
 
@@ -137,10 +160,12 @@ class Flow:
 
     def centre_line(self, name: str, axis: int) -> HostArray:
         """A field on the line along an axis through the centre of the box, (n,)."""
-        values = self.fields[name]
+        box = Box.line(self.grid, axis)
+        values = self.at(name, box)
         for other in range(3):
             if other != axis:
-                values = _at_middle(values, self.axes[other], 2 - other)
+                middle = middle_of(self.axes[other])
+                values = _interpolated(values, box.positions(self.grid, other), middle, 2 - other)
         return np.asarray(values.reshape(-1))
 
     def write_profiles(self, path: Path) -> Path:
@@ -163,19 +188,6 @@ class Flow:
         names = (AXES[along], "hot", "cold")
         return write_table(path, dict(zip(names, [self.axes[along], *lines], strict=True)))
 
-    def write(self, path: Path) -> Path:
-        """Write all fields as NetCDF, which ParaView and xarray open."""
-        dims = AXES[::-1]
-        coordinates = {
-            name: Variable((name,), self.axes[AXES.index(name)], attrs=_axis_attributes(name))
-            for name in dims
-        }
-        fields = {
-            name: Variable(dims, field, attrs=RECORDABLE[name].attrs)
-            for name, field in self.fields.items()
-        }
-        return write_fields(path, coordinates, fields, plane_attributes(self.grid))
-
     def _mean(self, flux: HostArray, axis: int) -> float:
         across = [self.axes[a] for a in (2, 1, 0) if a != axis]
         for positions in across:
@@ -186,7 +198,8 @@ class Flow:
         """Values where the middle plane cuts the walls normal to an axis of the plane."""
         normal = self.plane.normal.axis
         dim = [a for a in (2, 1, 0) if a != axis].index(normal)
-        return np.asarray(_at_middle(flux, self.axes[normal], dim).squeeze(dim))
+        positions = self.axes[normal]
+        return np.asarray(_interpolated(flux, positions, middle_of(positions), dim).squeeze(dim))
 
     def _mean_line(self, line: HostArray, axis: int) -> float:
         positions = self.axes[self.plane.other(axis)]
@@ -199,6 +212,15 @@ def cell_parts(grid: LevelGrid, axis: int) -> Floats:
     for end, side in zip((0, -1), grid.case.walls.pair(axis), strict=True):
         parts[end] += 0.5 * isinstance(side, Wall)
     return np.asarray(parts / parts.sum())
+
+
+def places_of_numbers(grid: LevelGrid) -> Iterator[Place]:
+    """What numbers and profiles need: the three centre lines, and temperatures next to walls."""
+    yield "p", Box.centre(grid)
+    for name, axis in product(FIELDS, range(3)):
+        yield name, Box.line(grid, axis)
+    for axis, high, _ in _walls(grid):
+        yield "T", Box.near(grid, axis, high=high)
 
 
 def _walls(grid: LevelGrid) -> Iterator[tuple[int, bool, str]]:
@@ -216,79 +238,11 @@ def _balance(heat_in: dict[str, float]) -> dict[str, object]:
     return {"heat_in": heat_in, "heat_imbalance": missing}
 
 
-def _axis_attributes(name: str) -> dict[str, str]:
-    return {"units": "m", "axis": name.upper()}
-
-
-def _slowest_first(grid: LevelGrid) -> list[int]:
-    """The axes by the speed of their fastest wall: where two walls meet, the faster one counts."""
-    sides = (grid.case.walls.pair(axis) for axis in range(3))
-    speeds = [max(hypot(*s.velocity) if isinstance(s, Wall) else 0.0 for s in p) for p in sides]
-    return sorted(range(3), key=speeds.__getitem__)
-
-
-def _with_walls(grid: LevelGrid, name: str, inside: HostArray) -> HostArray:
-    """A field with the values at both ends of all axes added."""
-    before = [0 if grid.periodic[axis] else 1 for axis in (2, 1, 0)]
-    whole = np.empty([b + n + 1 for b, n in zip(before, inside.shape, strict=True)], inside.dtype)
-    within = [slice(b, b + n) for b, n in zip(before, inside.shape, strict=True)]
-    whole[tuple(within)] = inside
-    for axis in _slowest_first(grid):
-        f = np.moveaxis(whole[tuple(within)], 2 - axis, 0)
-        within[2 - axis] = slice(None)
-        _set_ends(grid, axis, name, f, np.moveaxis(whole[tuple(within)], 2 - axis, 0))
-    return whole
-
-
-def _set_ends(grid: LevelGrid, axis: int, name: str, f: HostArray, whole: HostArray) -> None:
-    """Set the ends of `whole` along its first axis, given the values `f` between them."""
-    if grid.periodic[axis]:
-        whole[-1] = f[0]
-        return
-    for high, side in enumerate(grid.case.walls.pair(axis)):
-        inward = f[::-1] if high else f
-        if name == "T" and isinstance(side, Wall):
-            whole[-high] = _temperature(grid, axis, bool(high), inward)
-        else:
-            whole[-high] = _at_side(axis, side, name, inward)
-
-
-def _at_side(axis: int, side: object, name: str, f: HostArray) -> HostArray:
-    """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
-    if not isinstance(side, Wall):
-        changes_sign = name in "uvw" and "uvw".index(name) == axis
-        return (
-            np.zeros_like(f[0]) if changes_sign else (9 * f[0] - f[1]) / 8 if len(f) > 1 else f[0]
-        )
-    if name == "p":
-        return np.asarray(2 * f[0] - f[1])
-    return np.full_like(f[0], side.velocity["uvw".index(name)])
-
-
-def _temperature(grid: LevelGrid, axis: int, high: bool, f: HostArray) -> HostArray:
-    """Temperature of a wall, K, given `f`, whose first axis leads away from it."""
-    wall = grid.case.walls.pair(axis)[high]
-    assert isinstance(wall, Wall)
-    of, others = wall_temperature(grid, axis, wall), [a for a in (2, 1, 0) if a != axis]
-    along = {a: _points_of(grid, a, n) for a, n in zip(others, f.shape[1:], strict=True)}
-    values = of.at(*positions_on(grid, axis, high, along)).astype(f.dtype)
-    return np.asarray(values + f.dtype.type(of.share) * (4 * f[0] - f[1]) / 3)
-
-
-def _points_of(grid: LevelGrid, axis: int, count: int) -> Floats:
-    """Positions of points along an axis, m: with both ends, unless they are added later."""
-    positions = grid.positions(axis)
-    return positions if positions.size == count else grid.interior_positions(axis)
-
-
-def _at_middle(values: HostArray, positions: HostArray, dim: int) -> HostArray:
-    """Values at the middle of an axis by linear interpolation; the axis keeps length 1."""
-    middle = (positions[0] + positions[-1]) / 2
-    high = int(np.searchsorted(positions, middle - 1e-9 * abs(middle)))
-    low = high if np.isclose(positions[high], middle) else high - 1
-    fraction = (
-        0.0 if low == high else (middle - positions[low]) / (positions[high] - positions[low])
-    )
+def _interpolated(values: HostArray, positions: Floats, at: float, dim: int) -> HostArray:
+    """Values at a position of an axis by linear interpolation; the axis keeps length 1."""
+    low, high = around(positions, at)
+    width = positions[high] - positions[low]
+    fraction = (at - positions[low]) / width if width else 0.0
     a, b = (np.take(values, [m], dim).astype(float) for m in (low, high))
     return np.asarray((1 - fraction) * a + fraction * b)
 

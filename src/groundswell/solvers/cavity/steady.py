@@ -25,6 +25,4 @@ def bring_to_steady_state(case: CavityCase, backend: Backend) -> tuple[Flow, Cav
         raise RunFailed(
             f"the flow is not steady after {counted(loop.step, 'step')}; raise time.steps"
         )
-    flow = solver.outputs.flow()
-    assert flow is not None  # there is one rank
-    return flow, solver, loop
+    return solver.outputs.whole_flow(), solver, loop

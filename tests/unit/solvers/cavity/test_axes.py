@@ -11,8 +11,12 @@ from turns import SIDES, TURNS, Turn
 from variants import short_and_long
 
 from groundswell.backends import open_backend
+from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.grids.cartesian import Part
+from groundswell.solvers.cavity.boxes import Box
 from groundswell.solvers.cavity.case import AXES, FIELDS, CavityCase
 from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.flow_file import write_flow
 from groundswell.solvers.cavity.plots import _middle
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.steady import bring_to_steady_state
@@ -105,7 +109,10 @@ def nusselt_lines(flow: Flow, folder: Path) -> np.ndarray:
 
 def picture(flow: Flow, axes: tuple[int, int], folder: Path) -> list[np.ndarray]:
     """Temperature and both velocities that the picture shows, with these axes as dimensions."""
-    plane = _middle(flow.write(folder / "flow.nc"))
+    grid = flow.grid
+    inside = {name: flow.inside[name, Box.whole(grid)] for name in FIELDS}
+    whole = SerialCommunicator(), grid, Part.whole(grid.grid)
+    plane = _middle(*write_flow(*whole, inside, folder / "flow.nc"))
     assert plane["T"].dims == (AXES[flow.plane.up.axis], AXES[flow.plane.across.axis])
     plane = plane.transpose(*(AXES[axis] for axis in axes))
     signs = {each.axis: each.sign for each in (flow.plane.across, flow.plane.up)}

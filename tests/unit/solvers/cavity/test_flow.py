@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from thread_ranks import ThreadRank, run_on_threads
 
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.decomposition import decompose
+from groundswell.formats.netcdf import read_netcdf
+from groundswell.grids.cartesian import Part
 from groundswell.solvers.cavity.case import FIELDS, CavityCase
 from groundswell.solvers.cavity.findings import findings_of
-from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.flow import Flow, places_of_numbers
+from groundswell.solvers.cavity.flow_file import write_flow
 from groundswell.solvers.cavity.setup import prepare
 
 PAIRS = (("west", "east"), ("south", "north"), ("bottom", "top"))
@@ -69,3 +76,58 @@ def test_findings_name_what_an_engineer_asks_for() -> None:
     moving = {"u": {"z": 0.8123, "value": 0.25, "direction": "-x"}}
     found = {q.label: str(q) for q in findings_of({"peaks": moving}, "m/s")}
     assert found == {"largest u, along -x": "0.25 m/s at z = 0.8123"}
+
+
+WARM = {"kind": "fixed", "temperature": "300 + z"}
+OPEN = {"kind": "periodic"}
+MIRROR = {"kind": "symmetry"}
+COLD, HOT = ({"kind": "fixed", "temperature": t} for t in (299.5, 300.5))
+LID = HOT | {"velocity": [0.5, 0.2, 0.0]}
+MOVING = {"kind": "adiabatic", "velocity": [0.4, 0.0, 0.0]}
+SLIDING = {"kind": "robin", "h": 2.0, "ambient": 301.0, "velocity": [0.0, 0.0, 0.7]}
+
+
+ALL_KINDS = {"west": WARM, "east": SLIDING, "south": MIRROR, "north": MOVING, "bottom": COLD}
+HEATED = {"west": COLD, "east": HOT}
+
+
+@pytest.mark.parametrize(
+    ("points", "sides"),
+    [
+        ((7, 8, 9), ALL_KINDS | {"top": LID}),
+        ((8, 5, 6), HEATED | {"south": OPEN, "north": OPEN, "bottom": WARM, "top": MIRROR}),
+        ((8, 1, 5), HEATED | {"south": MIRROR, "north": MIRROR, "bottom": MOVING, "top": WARM}),
+    ],
+)
+def test_boxes_have_the_values_of_the_whole(
+    points: tuple[int, int, int], sides: dict[str, Any], tmp_path: Path
+) -> None:
+    """Those of numbers, also where sides meet; and those that each of several ranks writes."""
+    fluid = {"kind": "rayleigh", "rayleigh": 1e4}
+    grid = prepare(CavityCase(fluid=fluid, grid={"points": points}, walls=sides)).finest
+    rng = np.random.default_rng(9)
+    inside = {name: rng.standard_normal(points[::-1]) for name in FIELDS}
+    flow = Flow.of(grid, inside)
+    for name, box in places_of_numbers(grid):
+        firsts = [box.first(grid, axis) for axis in (2, 1, 0)]
+        found = flow.at(name, box)
+        place = tuple(slice(n, n + count) for n, count in zip(firsts, found.shape, strict=True))
+        np.testing.assert_array_equal(found, flow.fields[name][place])
+        for axis in range(3):
+            wanted = flow.axes[axis][place[2 - axis]]
+            np.testing.assert_array_equal(box.positions(grid, axis), wanted)
+    processes = (1, 1, 4) if points[0] > 7 else (2, 2, 1)
+    cut = decompose(points[::-1], 4, grid.periodic[::-1], processes)
+
+    def act(comm: Communicator) -> None:
+        block = cut.block(comm.rank)
+        part, own = Part.from_block(grid.grid, block.start, block.shape), block.slices
+        shifted = inside | {"p": inside["p"] - flow.centre_pressure}
+        mine = {name: values[own] for name, values in shifted.items()}
+        write_flow(comm, grid, part, mine, tmp_path / "flow.nc")
+
+    with patch.object(ThreadRank, "same_host", property(lambda rank: list(range(rank.size)))):
+        assert run_on_threads(4, act) == [None] * 4
+    found = read_netcdf(tmp_path / "flow.nc", FIELDS)
+    for name in FIELDS:
+        np.testing.assert_array_equal(found[name], flow.fields[name])
