@@ -1,18 +1,17 @@
 """A smooth solution: errors decrease exponentially with the degree, to rounding.
 
-Spectral elements have this property (Deville, Fischer & Mund 2002, section 2.5). Rounding errors
-may reach about 1e-12: the double-precision epsilon, 2e-16, times a condition of some thousands.
+Spectral elements have this property (Deville, Fischer & Mund 2002, section 2.5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 from groundswell.backends import Backend
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.verification.degrees import decrease
 from groundswell.solvers.poisson.verification.shapes import (
     EVERY_SIDE,
     bent,
@@ -25,9 +24,6 @@ from groundswell.solvers.poisson.verification.shapes import (
 from groundswell.verify import Check
 
 QUICK, FULL = (2, 4, 6, 8, 11), tuple(range(1, 16))
-FINEST = 11  # from which degree on rounding is all
-LARGEST, LEAST_GAIN = 1e-11, 3.0  # an error; from one degree to the next
-SMALL = 1e-9  # errors above which the next one is smaller
 TOLERANCE = 1e-15
 
 
@@ -61,16 +57,7 @@ def _checks(
     sides: tuple[int, ...] = EVERY_SIDE,
 ) -> list[Check]:
     degrees = FULL if full else QUICK
-    errors = {n: _error(backend, mesh(n), n, sides) for n in degrees}
-    gains = [
-        (errors[a] / errors[b]) ** (1 / (b - a)) for a, b in pairwise(degrees) if errors[a] > SMALL
-    ]
-    worst = max(error for degree, error in errors.items() if degree >= FINEST)
-    found = ", ".join(f"{error:.0e}" for error in errors.values())
-    return [
-        Check.at_most(f"{name}: error, N = {FINEST} and more", worst, LARGEST, note=found),
-        Check.at_least(f"{name}: least gain of a degree", min(gains), LEAST_GAIN),
-    ]
+    return decrease(name, {n: _error(backend, mesh(n), n, sides) for n in degrees})
 
 
 def _error(backend: Backend, mesh: Hexahedra, degree: int, sides: tuple[int, ...]) -> float:

@@ -14,6 +14,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson.coefficients import TENSOR
 from groundswell.solvers.poisson.equation import Conductivity, Equation, Robin, zero
+from groundswell.solvers.poisson.verification.degrees import decrease
 from groundswell.solvers.poisson.verification.shapes import (
     bent,
     from_gmsh,
@@ -26,7 +27,6 @@ from groundswell.spectral_elements.boundary import Function
 from groundswell.verify import Check
 
 QUICK, FULL = (3, 6, 11), tuple(range(1, 14))
-FINEST, LARGEST, LEAST_GAIN, SMALL = 11, 1e-11, 3.0, 1e-9
 TOLERANCE = 1e-15
 
 ARCH = 0.4
@@ -160,16 +160,7 @@ def _errors(
     name: str, mesh: Hexahedra, equation: Equation, backend: Backend, full: bool
 ) -> list[Check]:
     degrees = FULL if full else QUICK
-    errors = {n: _error(backend, mesh, n, equation) for n in degrees}
-    gains = [
-        (errors[a] / errors[b]) ** (1 / (b - a)) for a, b in pairwise(degrees) if errors[a] > SMALL
-    ]
-    worst = max(error for degree, error in errors.items() if degree >= FINEST)
-    found = ", ".join(f"{error:.0e}" for error in errors.values())
-    return [
-        Check.at_most(f"{name}: error, N = {FINEST} and more", worst, LARGEST, note=found),
-        Check.at_least(f"{name}: least gain of a degree", min(gains), LEAST_GAIN),
-    ]
+    return decrease(name, {n: _error(backend, mesh, n, equation) for n in degrees})
 
 
 def _error(
