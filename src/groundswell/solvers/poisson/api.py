@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -19,9 +19,16 @@ from groundswell.solvers.poisson import validation as arguments
 from groundswell.solvers.poisson.case import (
     TOLERANCES,
 )
+from groundswell.solvers.poisson.components import (
+    Split,
+    pick,
+    require_count,
+    split_list,
+    split_source,
+)
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
-from groundswell.solvers.poisson.options import ChosenOptions, ProblemOptions
+from groundswell.solvers.poisson.options import ChosenOptions, FieldLike, ProblemOptions
 from groundswell.solvers.poisson.validation import ConditionTable, FunctionLike
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.fields import as_dataset, gather_on_root
@@ -40,8 +47,9 @@ class Solution:
         mesh, degree: of the problem.
         elements: numbers of this rank's elements in the mesh.
         positions: of their nodes, (elements, (N + 1)^3, 3), m.
-        values: u at the nodes, (elements, (N + 1)^3).
-        residuals: Euclidean norms before each iteration and after the last.
+        values: u at the nodes, (elements, (N + 1)^3), or (components, elements, (N + 1)^3).
+        residuals: Euclidean norms before each iteration and after the last. Those of several
+            components are relative to u = 0, and the root of the sum of their squares counts.
         converged: whether the last residual met the tolerance.
         unbalanced: if only the mean of u was given, the imbalance of source and fluxes, relative
             to their absolute values; a constant source compensated for it.
@@ -63,8 +71,18 @@ class Solution:
 
     @property
     def fields(self) -> xarray.Dataset:
-        """u on this rank's elements, (element, node), with the nodes' x, y and z, m."""
-        return as_dataset(self.positions, {"u": self.values})
+        """u on this rank's elements, (element, node), with the nodes' x, y and z, m.
+
+        Several components are u1, u2 and so on.
+        """
+        return as_dataset(self.positions, self._named)
+
+    @property
+    def _named(self) -> dict[str, Floats]:
+        """The components by name, each (elements, (N + 1)^3)."""
+        if self.values.ndim < self.positions.ndim:
+            return {"u": self.values}
+        return {f"u{n}": of_one for n, of_one in enumerate(self.values, 1)}
 
     def write(self, path: str | Path) -> Path:
         """Write u for ParaView, like a run's `solution.vtkhdf`; all ranks must call it.
@@ -76,10 +94,13 @@ class Solution:
         path, job = Path(path), get_communicator()
 
         def write_on_root() -> None:
-            u = gather_on_root(job, self.mesh, self.elements, self.values)
+            whole = {
+                name: gather_on_root(job, self.mesh, self.elements, values)
+                for name, values in self._named.items()
+            }
             if job.first:
                 attrs = {"degree": self.degree}
-                LagrangeElements.of(self.mesh, self.degree, {"u": u}, attrs).write(path)
+                LagrangeElements.of(self.mesh, self.degree, whole, attrs).write(path)
 
         job.collective_try(write_on_root)
         return path
@@ -155,7 +176,8 @@ class Problem:
         boundaries: boundary conditions by the name of a side, as in a case file: `kind` is "fixed"
             or "flux", `value` is u, or k du/dn with n pointing outwards; or `kind` is "robin",
             with `h` and `ambient`: k du/dn + h (u - ambient) = 0. Each value is a function of
-            arrays x, y and z, a number or an expression. Other sides have no flux.
+            arrays x, y and z, a number or an expression; `value` and `ambient` may be lists of
+            those of several components. Other sides have no flux.
         options: see `ProblemOptions`.
 
     Attributes:
@@ -185,7 +207,8 @@ class Problem:
         if chosen.sides is not None:
             arguments.require_faces(chosen.sides, mesh)
         self._equation = chosen.equation(mesh, chosen.method(degree).degree)
-        self._equation = self._with_values({})
+        require_count(_split_sides(self._boundaries))
+        self._equation = self._with_sides(_sides_of(self._boundaries, 0))
         job = get_communicator()
         partition = ElementPartition.of(mesh, job.size, method=chosen.partition)
         self.elements = partition.elements(job.rank)
@@ -194,37 +217,57 @@ class Problem:
 
     def solve(
         self,
-        source: FunctionLike | ArrayLike = 0.0,
+        source: FieldLike | Sequence[FieldLike] = 0.0,
         *,
-        values: Mapping[str, FunctionLike] | None = None,
-        start: Solution | FunctionLike | None = None,
+        values: Mapping[str, FunctionLike | Sequence[FunctionLike]] | None = None,
+        start: Solution | FunctionLike | Sequence[FunctionLike] | None = None,
     ) -> Solution:
-        """Solve for u.
+        """Solve for u, or for all components of u at once.
+
+        Components share the geometry, which each iteration passes once, and the steps; iterations
+        end when each component meets the tolerance. An argument with one value holds for all.
 
         Args:
             source: f: a function of arrays x, y and z, a number, an expression as in a case file,
                 values at `nodes(mesh, degree)`, (elements, (N + 1)^3), or of elements, (elements,).
-            values: values of boundary conditions that differ from the original ones, by side; of a
-                "robin" side its ambient value.
-            start: initial guess: an earlier solution, or a function. The tolerance remains relative
-                to u = 0, so a good guess saves iterations.
+                Of several components: a list of these, or (components, elements, (N + 1)^3).
+            values: values of boundary conditions that differ from the original ones, by side, or
+                a list of those of the components; of a "robin" side its ambient value.
+            start: initial guess: an earlier solution, a function, or a list of the components'
+                functions. The tolerance remains relative to u = 0, so a good guess saves
+                iterations.
 
         Raises:
-            InputError: functions are not real or not finite.
+            InputError: functions are not real or not finite, or numbers of components differ.
             RunFailed: values are not finite.
         """
-        space = self._problem.system.space
-        f = arguments.given_field(source, "source", space.mesh.count, space.degree)
-        self._problem.evaluate(replace(self._with_values(values or {}), source=f))
-        u, history = self._problem.solve(self._tolerance, _initial_guess(start))
+        space, guess = self._problem.system.space, _initial_guess(start)
+        tables = arguments.replace_values(self._boundaries, values or {})
+        sources = split_source(source, space.mesh.count)
+        guesses = None if guess is None or callable(guess) else guess
+        count = require_count({"source": sources, "start": guesses, **_split_sides(tables)})
+        if count is None:
+            self._problem.evaluate(self._with_source(source, tables))
+        else:
+            each = [(pick(source, sources, c), _sides_of(tables, c)) for c in range(count)]
+            self._problem.evaluate([self._with_source(*of_one) for of_one in each])
+            guess = [guess] * count if callable(guess) else guess
+        u, history = self._problem.solve(self._tolerance, guess)
         return Solution(
             *(space.mesh, space.degree, self.elements, self.positions, u),
             *(history.residuals, history.converged, self._problem.system.imbalance),
         )
 
-    def _with_values(self, values: Mapping[str, FunctionLike]) -> Equation:
-        """The equation with other values of boundary conditions."""
-        tables = arguments.replace_values(self._boundaries, values)
+    def _with_source(
+        self, source: FunctionLike | ArrayLike, tables: Mapping[str, ConditionTable]
+    ) -> Equation:
+        """The equation of one component."""
+        space = self._problem.system.space
+        f = arguments.given_field(source, "source", space.mesh.count, space.degree)
+        return replace(self._with_sides(tables), source=f)
+
+    def _with_sides(self, tables: Mapping[str, ConditionTable]) -> Equation:
+        """The equation with these boundary conditions."""
         fixed, fluxes = (
             arguments.functions_by_tag(kind, tables, self._tags) for kind in ("fixed", "flux")
         )
@@ -242,9 +285,34 @@ class Problem:
         self.close()
 
 
-def _initial_guess(start: Solution | FunctionLike | None) -> Function | None:
+def _initial_guess(
+    start: Solution | FunctionLike | Sequence[FunctionLike] | None,
+) -> Function | list[Function] | None:
+    """Initial guesses as functions, a list of several components."""
     if start is None:
         return None
     if isinstance(start, Solution):
-        return lambda x, y, z: start.values
+        named = [lambda x, y, z, u=u: u for u in start._named.values()]
+        return named if start.values.ndim == start.positions.ndim else named[0]
+    if isinstance(start, list | tuple):
+        return [arguments.as_function(guess, "start") for guess in start]
     return arguments.as_function(start, "start")
+
+
+def _split_sides(tables: Mapping[str, ConditionTable]) -> dict[str, Split]:
+    """The values of the components on each side."""
+    return {name: split_list(_value_of(table)) for name, table in tables.items()}
+
+
+def _value_of(table: ConditionTable) -> object:
+    return table.get(arguments.CHANGING[table["kind"]])
+
+
+def _sides_of(tables: Mapping[str, ConditionTable], component: int) -> dict[str, ConditionTable]:
+    """The boundary conditions of one component."""
+    found = {}
+    for name, table in tables.items():
+        split = split_list(_value_of(table))
+        chosen = {arguments.CHANGING[table["kind"]]: pick(None, split, component)}
+        found[name] = table if split is None else {**table, **chosen}
+    return found

@@ -257,9 +257,9 @@ class LinearSystem(Composite):
         if tolerance >= 1:
             return np.zeros_like(b), ConvergenceHistory(np.array([self._norm(b)]), True)
         iteration, power = self._iteration_of(1 if b.ndim == 1 else len(b)), self._exponent(b)
-        self._backend.assign(iteration.b, _scaled(b, -power))
+        self._backend.assign(iteration.b, _scaled(b, -power).reshape(iteration.b.shape))
         history = iteration.solve(tolerance)
-        x = converted(self._backend.to_host(iteration.x), float)
+        x = converted(self._backend.to_host(iteration.x), float).reshape(b.shape)
         return _scaled(x, power), replace(history, residuals=_scaled(history.residuals, power))
 
     def _exponent(self, values: Floats) -> int:
