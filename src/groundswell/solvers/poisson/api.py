@@ -3,115 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import require_arguments, whole_number
-from groundswell.arrays import Integers
-from groundswell.errors import InputError, counted
+from groundswell.arrays import DeviceArray
+from groundswell.backends.array_interop import is_foreign
+from groundswell.errors import InputError
 from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import Floats, Hexahedra, positions
 from groundswell.solvers.poisson import validation as arguments
-from groundswell.solvers.poisson.case import (
-    TOLERANCES,
-)
+from groundswell.solvers.poisson.case import TOLERANCES
 from groundswell.solvers.poisson.components import (
-    Split,
+    Tables,
+    initial_guess,
     pick,
     require_count,
-    split_list,
+    sides_of,
+    split_sides,
     split_source,
 )
+from groundswell.solvers.poisson.device_solve import DeviceSolver
 from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.nullspace import WARN_ABOVE
+from groundswell.solvers.poisson.nodal_sums import NodalGatherScatter
 from groundswell.solvers.poisson.options import ChosenOptions, FieldLike, ProblemOptions
+from groundswell.solvers.poisson.solution import Solution
 from groundswell.solvers.poisson.validation import ConditionTable, FunctionLike
+from groundswell.solvers.poisson.vector_operators import (
+    ArrayAccess,
+    SystemOperator,
+    VectorOperator,
+    preconditioner_of,
+)
 from groundswell.spectral_elements.boundary import Function
-from groundswell.spectral_elements.fields import as_dataset, gather_on_root
 from groundswell.spectral_elements.partition import ElementPartition
-from groundswell.spectral_elements.vtkhdf import LagrangeElements
-
-if TYPE_CHECKING:
-    import xarray
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Solution:
-    """u on elements; with several ranks, on those of this rank.
-
-    Args:
-        mesh, degree: of the problem.
-        elements: numbers of this rank's elements in the mesh.
-        positions: of their nodes, (elements, (N + 1)^3, 3), m.
-        values: u at the nodes, (elements, (N + 1)^3), or (components, elements, (N + 1)^3).
-        residuals: Euclidean norms before each iteration and after the last. Those of several
-            components are relative to u = 0, and the root of the sum of their squares counts.
-        converged: whether the last residual met the tolerance.
-        unbalanced: if only the mean of u was given, the imbalance of source and fluxes, relative
-            to their absolute values; a constant source compensated for it.
-    """
-
-    mesh: Hexahedra
-    degree: int
-    elements: Integers
-    positions: Floats
-    values: Floats
-    residuals: Floats
-    converged: bool
-    unbalanced: float = 0.0
-
-    @property
-    def iterations(self) -> int:
-        """Number of iterations."""
-        return len(self.residuals) - 1
-
-    @property
-    def fields(self) -> xarray.Dataset:
-        """u on this rank's elements, (element, node), with the nodes' x, y and z, m.
-
-        Several components are u1, u2 and so on.
-        """
-        return as_dataset(self.positions, self._named)
-
-    @property
-    def _named(self) -> dict[str, Floats]:
-        """The components by name, each (elements, (N + 1)^3)."""
-        if self.values.ndim < self.positions.ndim:
-            return {"u": self.values}
-        return {f"u{n}": of_one for n, of_one in enumerate(self.values, 1)}
-
-    def write(self, path: str | Path) -> Path:
-        """Write u for ParaView, like a run's `solution.vtkhdf`; all ranks must call it.
-
-        Raises:
-            InputError: the path cannot hold a file.
-            RunFailed: the disk is full.
-        """
-        path, job = Path(path), get_communicator()
-
-        def write_on_root() -> None:
-            whole = {
-                name: gather_on_root(job, self.mesh, self.elements, values)
-                for name, values in self._named.items()
-            }
-            if job.first:
-                attrs = {"degree": self.degree}
-                LagrangeElements.of(self.mesh, self.degree, whole, attrs).write(path)
-
-        job.collective_try(write_on_root)
-        return path
-
-    def __repr__(self) -> str:
-        """A summary without the arrays."""
-        state = "converged" if self.converged else "not converged"
-        if self.unbalanced > WARN_ABOVE:
-            state += f", source and fluxes unbalanced by {self.unbalanced:.1%}"
-        elements = counted(len(self.elements), "element")
-        return f"Solution({elements}, {counted(self.iterations, 'iteration')}, {state})"
 
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:
@@ -183,6 +113,7 @@ class Problem:
     Attributes:
         elements: numbers of this rank's elements in the mesh.
         positions: of their nodes, (elements, (N + 1)^3, 3), m.
+        operator, preconditioner, gather_scatter: its parts, to build solvers of one's own.
 
     Raises:
         InputError: an argument is invalid, or the problem has no unique solution.
@@ -207,8 +138,8 @@ class Problem:
         if chosen.sides is not None:
             arguments.require_faces(chosen.sides, mesh)
         self._equation = chosen.equation(mesh, chosen.method(degree).degree)
-        require_count(_split_sides(self._boundaries))
-        self._equation = self._with_sides(_sides_of(self._boundaries, 0))
+        require_count(split_sides(self._boundaries))
+        self._equation = self._with_sides(sides_of(self._boundaries, 0))
         job = get_communicator()
         partition = ElementPartition.of(mesh, job.size, method=chosen.partition)
         self.elements = partition.elements(job.rank)
@@ -230,7 +161,9 @@ class Problem:
         Args:
             source: f: a function of arrays x, y and z, a number, an expression as in a case file,
                 values at `nodes(mesh, degree)`, (elements, (N + 1)^3), or of elements, (elements,).
-                Of several components: a list of these, or (components, elements, (N + 1)^3).
+                Of several components: a list of these, or (components, elements, (N + 1)^3). Arrays
+                of CuPy, PyTorch and JAX must be on the problem's device, of its type and at the
+                nodes of this rank's elements; u is then in the same library, on the device.
             values: values of boundary conditions that differ from the original ones, by side, or
                 a list of those of the components; of a "robin" side its ambient value.
             start: initial guess: an earlier solution, a function, or a list of the components'
@@ -241,32 +174,136 @@ class Problem:
             InputError: functions are not real or not finite, or numbers of components differ.
             RunFailed: values are not finite.
         """
-        space, guess = self._problem.system.space, _initial_guess(start)
         tables = arguments.replace_values(self._boundaries, values or {})
-        sources = split_source(source, space.mesh.count)
-        guesses = None if guess is None or callable(guess) else guess
-        count = require_count({"source": sources, "start": guesses, **_split_sides(tables)})
-        if count is None:
-            self._problem.evaluate(self._with_source(source, tables))
-        else:
-            each = [(pick(source, sources, c), _sides_of(tables, c)) for c in range(count)]
-            self._problem.evaluate([self._with_source(*of_one) for of_one in each])
-            guess = [guess] * count if callable(guess) else guess
-        u, history = self._problem.solve(self._tolerance, guess)
+        if is_foreign(source):
+            return self._solve_on_device(source, tables, start)
+        guess = initial_guess(start)
+        equations = self._equations(source, tables, guess)
+        self._problem.evaluate(equations)
+        several = isinstance(equations, list) and callable(guess)
+        guess = [guess] * len(equations) if several else guess  # type: ignore[arg-type, list-item]
+        return self._solution(*self._problem.solve(self._tolerance, guess))
+
+    def right_hand_side(
+        self,
+        source: FieldLike | Sequence[FieldLike] = 0.0,
+        *,
+        values: Mapping[str, FunctionLike | Sequence[FunctionLike]] | None = None,
+    ) -> Any:
+        """b of `operator` u = b, whose solution has the prescribed values.
+
+        It holds the values that this rank owns, (values,), or (values, components).
+
+        Args:
+            source, values: see `solve`.
+        """
+        tables = arguments.replace_values(self._boundaries, values or {})
+        if is_foreign(source):
+            return self._access.apply(
+                lambda f: (
+                    self._device.right_hand_side(*self._on_device(f, tables, None)).T
+                    if f.ndim == self.positions.ndim
+                    else self._device.right_hand_side(*self._on_device(f, tables, None))[0]
+                ),
+                *(source, "source"),
+            )
+        equations = self._equations(source, tables, None)
+        if isinstance(equations, list):
+            return self._problem.right_hand_sides(equations).T.astype(self._access.dtype)
+        return self._problem.right_hand_sides([equations])[0].astype(self._access.dtype)
+
+    @cached_property
+    def operator(self) -> SystemOperator:
+        """A, as `operator @ u` of assembled values; see `VectorOperator`."""
+        return SystemOperator(self._problem.system)
+
+    @cached_property
+    def preconditioner(self) -> VectorOperator:
+        """The problem's own preconditioner, as `preconditioner(r)`; see `VectorOperator`."""
+        return preconditioner_of(self._problem.system)
+
+    @cached_property
+    def gather_scatter(self) -> NodalGatherScatter:
+        """Sums of elements' values at shared nodes, as `gather_scatter(local)`."""
+        return NodalGatherScatter(self._problem.system)
+
+    @cached_property
+    def _access(self) -> ArrayAccess:
+        return ArrayAccess(self._problem.system)
+
+    @cached_property
+    def _device(self) -> DeviceSolver:
+        return DeviceSolver(self._problem.system, self.operator, self.gather_scatter)
+
+    def _solution(self, u: Any, history: ConvergenceHistory) -> Solution:
+        space = self._problem.system.space
         return Solution(
             *(space.mesh, space.degree, self.elements, self.positions, u),
             *(history.residuals, history.converged, self._problem.system.imbalance),
         )
 
-    def _with_source(
-        self, source: FunctionLike | ArrayLike, tables: Mapping[str, ConditionTable]
-    ) -> Equation:
+    def _equations(
+        self, source: Any, tables: Tables, guess: Function | list[Function] | None
+    ) -> Equation | list[Equation]:
+        """The equation, or that of each component."""
+        sources = split_source(source, self._problem.system.space.mesh.count)
+        guesses = guess if isinstance(guess, list) else None
+        count = require_count({"source": sources, "start": guesses, **split_sides(tables)})
+        if count is None:
+            return self._with_source(source, tables)
+        each = [(pick(source, sources, c), sides_of(tables, c)) for c in range(count)]
+        return [self._with_source(*of_one) for of_one in each]
+
+    def _solve_on_device(self, source: Any, tables: Tables, start: Any) -> Solution:
+        """Solve for a source on the device, where u remains."""
+        history: list[ConvergenceHistory] = []
+
+        def solve(f: DeviceArray) -> DeviceArray:
+            flat, rest = self._on_device(f, tables, initial_guess(start))
+            guess = self._start_on_device(start, len(rest))
+            u, outcome = self._device.solve(flat, rest, self._tolerance, guess)
+            history.append(outcome)
+            return u.reshape(f.shape if len(rest) == 1 else (len(rest), *f.shape[-2:]))
+
+        if self._equation.mean is not None:
+            raise InputError(
+                "with a mean, source must be in host memory: give a NumPy array, a function or a "
+                "number"
+            )
+        u = self._access.apply(solve, source, "source")
+        return self._solution(u, history[0])
+
+    def _on_device(
+        self, f: DeviceArray, tables: Tables, guess: Function | list[Function] | None
+    ) -> tuple[DeviceArray, Floats]:
+        """The source, (components, nodes), and what sides add, (components, values)."""
+        sources = f if f.ndim == self.positions.ndim else None
+        guesses = guess if isinstance(guess, list) else None
+        count = require_count({"source": sources, "start": guesses, **split_sides(tables)}) or 1
+        flat = self.gather_scatter.flat(f, "source")
+        with self._access.interop.computing():
+            repeated = flat if len(flat) == count else flat.repeat(count, axis=0)
+        equations = [self._with_source(0.0, sides_of(tables, c)) for c in range(count)]
+        return repeated, self._problem.right_hand_sides(equations)
+
+    def _start_on_device(self, start: Any, count: int) -> DeviceArray | None:
+        """The initial guess on the device, (components, nodes)."""
+        if start is None:
+            return None
+        if isinstance(start, Solution) and is_foreign(start.values):
+            return self.gather_scatter.flat(self._access.view(start.values, "start"), "start")
+        host = self._problem.evaluate_start(initial_guess(start))
+        nodes = self.positions.shape[0] * self.positions.shape[1]
+        whole = np.broadcast_to(host.reshape(-1, nodes), (count, nodes))
+        return self._problem.system.backend.to_device(whole.astype(self._access.dtype))
+
+    def _with_source(self, source: FunctionLike | ArrayLike, tables: Tables) -> Equation:
         """The equation of one component."""
         space = self._problem.system.space
         f = arguments.given_field(source, "source", space.mesh.count, space.degree)
         return replace(self._with_sides(tables), source=f)
 
-    def _with_sides(self, tables: Mapping[str, ConditionTable]) -> Equation:
+    def _with_sides(self, tables: Tables) -> Equation:
         """The equation with these boundary conditions."""
         fixed, fluxes = (
             arguments.functions_by_tag(kind, tables, self._tags) for kind in ("fixed", "flux")
@@ -276,6 +313,9 @@ class Problem:
 
     def close(self) -> None:
         """Release memory that is shared with other ranks."""
+        for name in ("operator", "preconditioner", "gather_scatter"):
+            if name in self.__dict__:
+                getattr(self, name).close()
         self._problem.close()
 
     def __enter__(self) -> Problem:
@@ -283,36 +323,3 @@ class Problem:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _initial_guess(
-    start: Solution | FunctionLike | Sequence[FunctionLike] | None,
-) -> Function | list[Function] | None:
-    """Initial guesses as functions, a list of several components."""
-    if start is None:
-        return None
-    if isinstance(start, Solution):
-        named = [lambda x, y, z, u=u: u for u in start._named.values()]
-        return named if start.values.ndim == start.positions.ndim else named[0]
-    if isinstance(start, list | tuple):
-        return [arguments.as_function(guess, "start") for guess in start]
-    return arguments.as_function(start, "start")
-
-
-def _split_sides(tables: Mapping[str, ConditionTable]) -> dict[str, Split]:
-    """The values of the components on each side."""
-    return {name: split_list(_value_of(table)) for name, table in tables.items()}
-
-
-def _value_of(table: ConditionTable) -> object:
-    return table.get(arguments.CHANGING[table["kind"]])
-
-
-def _sides_of(tables: Mapping[str, ConditionTable], component: int) -> dict[str, ConditionTable]:
-    """The boundary conditions of one component."""
-    found = {}
-    for name, table in tables.items():
-        split = split_list(_value_of(table))
-        chosen = {arguments.CHANGING[table["kind"]]: pick(None, split, component)}
-        found[name] = table if split is None else {**table, **chosen}
-    return found

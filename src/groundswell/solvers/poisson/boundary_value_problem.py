@@ -135,12 +135,19 @@ class BoundaryValueProblem:
         terms = self._terms or self.evaluate()
         guess = None
         if start is not None:
-            guess = self._space.comm.collective_try(lambda: self._evaluate_start(start))
+            guess = self._space.comm.collective_try(lambda: self.evaluate_start(start))
         return self.system.solve(
             terms.source, terms.prescribed, loads=terms.loads, start=guess, tolerance=tolerance
         )
 
-    def _evaluate_start(self, start: Function | Sequence[Function]) -> Floats:
+    def right_hand_sides(self, equations: Sequence[Equation]) -> Floats:
+        """b of each component, (components, values); see `LinearSystem.right_hand_side`."""
+        terms = self._space.comm.collective_try(lambda: self._evaluate_all(equations))
+        each = zip(terms.source, terms.prescribed, terms.loads, strict=True)
+        return np.stack([self.system.right_hand_side(*of_one) for of_one in each])
+
+    def evaluate_start(self, start: Function | Sequence[Function]) -> Floats:
+        """An initial guess at this rank's nodes, or that of each component."""
         if callable(start):
             return evaluate(start, self.nodes, "start")
         return np.stack([evaluate(guess, self.nodes, "start") for guess in start])

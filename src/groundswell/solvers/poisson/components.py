@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from groundswell.errors import InputError
+from groundswell.meshes.hexahedra import Floats
+from groundswell.solvers.poisson.solution import Solution
+from groundswell.solvers.poisson.validation import (
+    CHANGING,
+    ConditionTable,
+    FunctionLike,
+    as_function,
+)
+from groundswell.spectral_elements.boundary import Function
 
 Split = Sequence[Any] | None  # what each component has; None if all have the same
+Tables = Mapping[str, ConditionTable]  # boundary conditions by side
 
 
 def split_list(given: Any) -> Split:
@@ -47,3 +58,41 @@ def require_count(given: Mapping[str, Split]) -> int | None:
 def pick(value: Any, split: Split, component: int) -> Any:
     """What one component has of an argument."""
     return value if split is None else split[component]
+
+
+def split_sides(tables: Tables) -> dict[str, Split]:
+    """The values of the components on each side."""
+    return {name: split_list(_value_of(table)) for name, table in tables.items()}
+
+
+def sides_of(tables: Tables, component: int) -> dict[str, ConditionTable]:
+    """The boundary conditions of one component."""
+    found = {}
+    for name, table in tables.items():
+        split = split_list(_value_of(table))
+        chosen = {CHANGING[table["kind"]]: pick(None, split, component)}
+        found[name] = table if split is None else {**table, **chosen}
+    return found
+
+
+def _value_of(table: ConditionTable) -> object:
+    return table.get(CHANGING[table["kind"]])
+
+
+def initial_guess(
+    start: Solution | FunctionLike | Sequence[FunctionLike] | None,
+) -> Function | list[Function] | None:
+    """Initial guesses as functions, a list of several components."""
+    if start is None:
+        return None
+    if isinstance(start, Solution):
+        named = [partial(_constant, u) for u in start.named.values()]
+        return named if "u" not in start.named else named[0]
+    if isinstance(start, list | tuple):
+        return [as_function(guess, "start") for guess in start]
+    return as_function(start, "start")
+
+
+def _constant(u: Floats, *position: Floats) -> Floats:
+    """Values at the nodes, whose positions are known."""
+    return u

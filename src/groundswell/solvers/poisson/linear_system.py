@@ -40,7 +40,12 @@ class LinearSystem(Composite):
     Attributes:
         space: of the solution.
         coefficients: k, c and h on this rank's elements.
+        backend, dtype: of the vectors.
         operator: A, from one array of the iteration to another.
+        multigrid: the preconditioner if it is multigrid, else None.
+        scale: a diagonal preconditioner, assembled, 0 where values are prescribed; None for the
+            identity.
+        mass: at the nodes of this rank's elements, (elements, (N + 1)^3).
         imbalance: if only the mean is given, the imbalance of the last source and fluxes, relative
             to their absolute values; a constant source compensated for it.
 
@@ -63,29 +68,29 @@ class LinearSystem(Composite):
         self._equation = equation.on(space)
         self.coefficients = self._equation.coefficients
         require_solvable(space, self._equation)
-        self._backend, self.space, self._dtype = backend, space, dtype
+        self.backend, self.space, self.dtype = backend, space, dtype
         self._max_iterations = method.iterations
-        self._multigrid: Multigrid | None = None
-        self._scale: Floats | None = None
+        self.multigrid: Multigrid | None = None
+        self.scale: Floats | None = None
         if method.preconditioner == "multigrid":
             first = self._make_multigrid_cg(cycle)
         else:
             first = self._make_fused_cg(is_jacobi=method.preconditioner == "jacobi")
         self._iterations: dict[int, RecordedIteration] = {1: first}  # by number of components
         self.parts = [first, self.operator]
-        self._mass = compute_mass(space.mesh, space.degree, space.elements)
+        self.mass = compute_mass(space.mesh, space.degree, space.elements)
         self.imbalance, mean = 0.0, equation.mean
-        self._mean = None if mean is None else MeanConstraint(space.comm, self._mass, mean)
+        self._mean = None if mean is None else MeanConstraint(space.comm, self.mass, mean)
 
     def _make_multigrid_cg(self, cycle: Cycle | None) -> RecordedIteration:
         def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            self.operator = Operator(self._backend, self.space, self._equation, x, y)
+            self.operator = Operator(self.backend, self.space, self._equation, x, y)
             return self.operator
 
         def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            on = self._backend, self.space, self._equation
-            self._multigrid = Multigrid(*on, x, y, cycle=cycle)
-            return self._multigrid
+            on = self.backend, self.space, self._equation
+            self.multigrid = Multigrid(*on, x, y, cycle=cycle)
+            return self.multigrid
 
         return self._make_cg(1, apply, precondition)
 
@@ -93,7 +98,7 @@ class LinearSystem(Composite):
         self, components: int, apply: OperatorFactory, precondition: OperatorFactory
     ) -> RecordedIteration:
         return ConjugateGradients(
-            self.space.vectors(self._backend, self._dtype, components),
+            self.space.vectors(self.backend, self.dtype, components),
             apply,
             precondition=precondition,
             max_iterations=self._max_iterations,
@@ -101,19 +106,19 @@ class LinearSystem(Composite):
         )
 
     def _make_fused_cg(self, *, is_jacobi: bool) -> RecordedIteration:
-        vectors = self.space.vectors(self._backend, self._dtype)
+        vectors = self.space.vectors(self.backend, self.dtype)
         x, y = vectors.zeros(), vectors.zeros()
-        operator = self.operator = Operator(self._backend, self.space, self._equation, x, y)
+        operator = self.operator = Operator(self.backend, self.space, self._equation, x, y)
         scale = operator.mask / operator.diagonal() if is_jacobi else operator.mask
         is_identity = all(self.space.comm.allgather(bool((scale == 1).all())))
-        self._scale = None if is_identity else scale
+        self.scale = None if is_identity else scale
         return FusedConjugateGradients(
-            *(self._backend, operator.elements, self._scale),
+            *(self.backend, operator.elements, self.scale),
             max_iterations=self._max_iterations,
             local=operator.local,
         )
 
-    def _iteration_of(self, components: int) -> RecordedIteration:
+    def iteration_of(self, components: int) -> RecordedIteration:
         """The iteration for so many components, which is set up when first asked for."""
         if components not in self._iterations:
             made = self.space.comm.collective_try(lambda: self._make_several(components))
@@ -123,19 +128,21 @@ class LinearSystem(Composite):
 
     def _make_several(self, components: int) -> RecordedIteration:
         """An iteration whose components share the geometry, the multigrid and each step."""
-        elements = self.operator.elements.for_components(components)
-        if self._multigrid is None:
+        if self.multigrid is None:
+            elements = self.operator.elements.for_components(components)
             how = {"components": components, "max_iterations": self._max_iterations}
-            return FusedConjugateGradients(self._backend, elements, self._scale, **how)
-        on, cycle = (self._backend, self.space, self._equation), self._multigrid
-
-        def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            return Operator(*on, x, y, elements=elements)
+            return FusedConjugateGradients(self.backend, elements, self.scale, **how)
+        cycle = self.multigrid
 
         def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:
             return SharedCycle(cycle, x, y)
 
-        return self._make_cg(components, apply, precondition)
+        return self._make_cg(components, self.operator_between, precondition)
+
+    def operator_between(self, x: DeviceArray, y: DeviceArray) -> Operator:
+        """A from x to y, (components, values), on the same geometry."""
+        elements = self.operator.elements.for_components(len(x))
+        return Operator(self.backend, self.space, self._equation, x, y, elements=elements)
 
     def solve(
         self,
@@ -217,6 +224,17 @@ class LinearSystem(Composite):
         values = take(assembled, self.space.sharing.indices).reshape(self.space.dofs.shape)
         return values if self._mean is None else self._mean.shift(values)
 
+    def right_hand_side(
+        self, source: Floats, prescribed: Floats | None = None, loads: Floats | None = None
+    ) -> Floats:
+        """b of A u = b: this rank's own values, (values,); prescribed values stand for themselves.
+
+        Args:
+            source, prescribed, loads: see `solve`, of one component.
+        """
+        known, residual, _ = self._begin(source, prescribed, loads, None)
+        return (known * (self.operator.mask == 0) + residual)[: self.space.own]
+
     def list_iterations(self) -> Listing:
         """The launches of an iteration, or of several that are enqueued at once."""
         return self._iterations[1].list_iterations()
@@ -231,7 +249,7 @@ class LinearSystem(Composite):
 
     def _integrate(self, source: Floats, loads: Floats | None) -> Floats:
         """Integrals of the source times each node's basis function, plus loads."""
-        local = mapped(np.multiply, source, self._mass, dtype=float)
+        local = mapped(np.multiply, source, self.mass, dtype=float)
         if self._mean is not None:
             local, self.imbalance = self._mean.balance(local, loads)
         elif loads is not None:
@@ -256,10 +274,10 @@ class LinearSystem(Composite):
         """Solve A x = b for assembled b; x is 0 if b is small enough already."""
         if tolerance >= 1:
             return np.zeros_like(b), ConvergenceHistory(np.array([self._norm(b)]), True)
-        iteration, power = self._iteration_of(1 if b.ndim == 1 else len(b)), self._exponent(b)
-        self._backend.assign(iteration.b, _scaled(b, -power).reshape(iteration.b.shape))
+        iteration, power = self.iteration_of(1 if b.ndim == 1 else len(b)), self._exponent(b)
+        self.backend.assign(iteration.b, _scaled(b, -power).reshape(iteration.b.shape))
         history = iteration.solve(tolerance)
-        x = converted(self._backend.to_host(iteration.x), float).reshape(b.shape)
+        x = converted(self.backend.to_host(iteration.x), float).reshape(b.shape)
         return _scaled(x, power), replace(history, residuals=_scaled(history.residuals, power))
 
     def _exponent(self, values: Floats) -> int:
