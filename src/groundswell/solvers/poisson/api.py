@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -199,14 +199,7 @@ class Problem:
         """
         tables = arguments.replace_values(self._boundaries, values or {})
         if is_foreign(source):
-            return self._access.apply(
-                lambda f: (
-                    self._device.right_hand_side(*self._on_device(f, tables, None)).T
-                    if f.ndim == self.positions.ndim
-                    else self._device.right_hand_side(*self._on_device(f, tables, None))[0]
-                ),
-                *(source, "source"),
-            )
+            return self._access.apply(partial(self._b_on_device, tables), source, "source")
         equations = self._equations(source, tables, None)
         if isinstance(equations, list):
             return self._problem.right_hand_sides(equations).T.astype(self._access.dtype)
@@ -277,7 +270,7 @@ class Problem:
         self, f: DeviceArray, tables: Tables, guess: Function | list[Function] | None
     ) -> tuple[DeviceArray, Floats]:
         """The source, (components, nodes), and what sides add, (components, values)."""
-        sources = f if f.ndim == self.positions.ndim else None
+        sources = list(f) if f.ndim == self.positions.ndim else None
         guesses = guess if isinstance(guess, list) else None
         count = require_count({"source": sources, "start": guesses, **split_sides(tables)}) or 1
         flat = self.gather_scatter.flat(f, "source")
@@ -286,13 +279,20 @@ class Problem:
         equations = [self._with_source(0.0, sides_of(tables, c)) for c in range(count)]
         return repeated, self._problem.right_hand_sides(equations)
 
+    def _b_on_device(self, tables: Tables, f: DeviceArray) -> DeviceArray:
+        """The right-hand side, (values,) or (values, components)."""
+        b = self._device.right_hand_side(*self._on_device(f, tables, None))
+        return b[0] if len(b) == 1 and f.ndim < self.positions.ndim else b.T
+
     def _start_on_device(self, start: Any, count: int) -> DeviceArray | None:
         """The initial guess on the device, (components, nodes)."""
         if start is None:
             return None
         if isinstance(start, Solution) and is_foreign(start.values):
             return self.gather_scatter.flat(self._access.view(start.values, "start"), "start")
-        host = self._problem.evaluate_start(initial_guess(start))
+        guess = initial_guess(start)
+        assert guess is not None
+        host = self._problem.evaluate_start(guess)
         nodes = self.positions.shape[0] * self.positions.shape[1]
         whole = np.broadcast_to(host.reshape(-1, nodes), (count, nodes))
         return self._problem.system.backend.to_device(whole.astype(self._access.dtype))

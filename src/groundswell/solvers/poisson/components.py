@@ -86,11 +86,11 @@ def initial_guess(
     if start is None:
         return None
     if isinstance(start, Solution):
-        named = [partial(_constant, u) for u in start.named.values()]
+        named: list[Function] = [partial(_constant, u) for u in start.named.values()]
         return named if "u" not in start.named else named[0]
-    if isinstance(start, list | tuple):
-        return [as_function(guess, "start") for guess in start]
-    return as_function(start, "start")
+    if isinstance(start, str) or not isinstance(start, Sequence):
+        return as_function(start, "start")
+    return [as_function(guess, "start") for guess in start]
 
 
 def _constant(u: Floats, *position: Floats) -> Floats:

@@ -130,8 +130,11 @@ class LinearSystem(Composite):
         """An iteration whose components share the geometry, the multigrid and each step."""
         if self.multigrid is None:
             elements = self.operator.elements.for_components(components)
-            how = {"components": components, "max_iterations": self._max_iterations}
-            return FusedConjugateGradients(self.backend, elements, self.scale, **how)
+            return FusedConjugateGradients(
+                *(self.backend, elements, self.scale),
+                components=components,
+                max_iterations=self._max_iterations,
+            )
         cycle = self.multigrid
 
         def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:

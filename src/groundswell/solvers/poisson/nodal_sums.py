@@ -95,7 +95,8 @@ class NodalGatherScatter:
                 f"{name} has shape {tuple(local.shape)}; give {self.shape}, or "
                 f"(components, {self.shape[0]}, {self.shape[1]})"
             )
-        return local.reshape(-1, self.shape[0] * self.shape[1])
+        with self._access.interop.computing():
+            return local.reshape(-1, self.shape[0] * self.shape[1])
 
     def _local(self, flat: DeviceArray, like: DeviceArray) -> DeviceArray:
         return flat.reshape(like.shape)
