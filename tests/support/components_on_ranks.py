@@ -18,7 +18,14 @@ from groundswell.spectral_elements.space import FunctionSpace
 BOX, DEGREE = Box((3, 4, 5), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2), 3
 
 
-def check_components(backend: Backend, job: Communicator, preconditioner: str) -> None:
+def check_components(backend: Backend, job: Communicator) -> None:
+    """Solutions, and the parts of a problem."""
+    for preconditioner in ("jacobi", "multigrid"):
+        check_solutions(backend, job, preconditioner)
+    check_parts(backend, job)
+
+
+def check_solutions(backend: Backend, job: Communicator, preconditioner: str) -> None:
     """All at once on ranks as one by one on one rank."""
     mine = ElementPartition.of(BOX, job.size).elements(job.rank)
     everyone = np.arange(BOX.count)

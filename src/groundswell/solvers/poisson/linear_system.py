@@ -175,7 +175,7 @@ class LinearSystem(Composite):
         if source.ndim > self.space.dofs.ndim:
             return self._solve_several(source, (prescribed, loads, start), tolerance)
         known, residual, norm = self._begin(source, prescribed, loads, start)
-        if start is not None:
+        if start is not None and norm:
             tolerance = tolerance * norm / (self._norm(residual) or 1.0)
         correction, history = self._solve_residual(residual, tolerance)
         return self._finish(correction, known), history

@@ -31,8 +31,7 @@ class Operator(NodalExchange):
         x: assembled values, (values,) or (components, values), which share the geometry; copies of
             other ranks' values are filled in.
         y: assembled values, of which this rank's own become A x.
-        metric: see `ElementOperator`.
-        elements: the operator on elements if there is one already.
+        elements: the operator on elements, with the equation's coefficients; made by default.
 
     Attributes:
         elements: the operator on elements.
@@ -50,14 +49,13 @@ class Operator(NodalExchange):
         x: DeviceArray,
         y: DeviceArray,
         *,
-        metric: str | None = None,
         elements: ElementOperator | None = None,
     ) -> None:
         self._backend, self._space, self._x, self._y = backend, space, x, y
         discrete = equation.on(space)
         self._coefficients = discrete.coefficients
         self.elements = elements or space.comm.collective_try(
-            lambda: ElementOperator(backend, space, self._coefficients, x.dtype, metric=metric)
+            lambda: ElementOperator(backend, space, self._coefficients, x.dtype)
         )
         self.local = backend.zeros((*x.shape[:-1], space.dofs.size), x.dtype)
         super().__init__(
