@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.backends.array_interop import is_foreign
 from groundswell.errors import InputError
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.solution import Solution
@@ -32,8 +33,16 @@ def split_source(source: Any, elements: int) -> Split:
     """The sources of the components: of a list, or of an array (components, elements, nodes).
 
     A list of as many numbers as there are elements has their values, of one component.
+
+    Raises:
+        InputError: the list has arrays of other libraries.
     """
     if isinstance(source, list | tuple):
+        if any(map(is_foreign, source)):
+            raise InputError(
+                "source is a list of arrays of another library than NumPy; stack them to one array "
+                "(components, elements, nodes)"
+            )
         is_field = all(isinstance(f, int | float | np.number) for f in source)
         return None if is_field and len(source) == elements else list(source)
     return list(source) if getattr(source, "ndim", 0) == 3 else None

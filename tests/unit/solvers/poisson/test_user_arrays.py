@@ -174,6 +174,10 @@ def test_gather_scatter_against_ids(problem: gs.poisson.Problem) -> None:
             lambda p, u: p.solve(OnlyDlpack(np.zeros((2, 8, NODES))), start=["x", 0, 0]),
             "source has 2, start has 3",
         ),
+        (
+            lambda p, u: p.solve([OnlyDlpack(np.zeros((8, NODES)))]),
+            "source is a list of arrays of another library than NumPy; stack them",
+        ),
         (lambda p, u: p.operator @ u[:-1], r"u has shape \(342,\); give 343 values, \(343,\)"),
         (lambda p, u: p.operator @ u.astype("f4"), "u is of type float32"),
         (lambda p, u: p.operator @ [0.0], "a list is not a supported array"),
