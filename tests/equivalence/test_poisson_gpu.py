@@ -228,3 +228,29 @@ def test_solutions_of_any_size_agree(edge: float, preconditioner: str) -> None:
     assert found.converged and one.converged
     most = np.abs(one.values).max()
     assert np.allclose(found.values, one.values, rtol=0, atol=1e-3 * most)
+
+
+def test_arrays_of_a_gpu_stay_there() -> None:
+    """Sources of several components, and the parts of a problem, as on the CPU."""
+    cupy = pytest.importorskip("cupy")
+    box, sides = mesh_of("straight"), {"west": {"kind": "fixed", "value": "1 + y"}}
+    f = np.random.default_rng(2).standard_normal((3, box.count, 64))
+    for preconditioner in ("jacobi", "multigrid"):
+        options = {"preconditioner": preconditioner}
+        with gs.poisson.Problem(box, 3, sides, **options) as problem:
+            wanted = problem.solve(f).values
+            b = problem.right_hand_side(f)
+            products = problem.operator @ b, problem.preconditioner(b)
+        with gs.poisson.Problem(box, 3, sides, backend="cuda", **options) as problem:
+            found = problem.solve(cupy.asarray(f))
+            on_device = problem.right_hand_side(cupy.asarray(f))
+            others = problem.operator @ on_device, problem.preconditioner(on_device)
+            local = problem.gather_scatter.scatter(on_device)
+            again = problem.gather_scatter.gather(local)
+            refill = problem.solve(cupy.asarray(f), start=found)
+        assert isinstance(found.values, cupy.ndarray) and refill.iterations <= 1
+        assert np.abs(found.values.get() - wanted).max() < 1e-8 * np.abs(wanted).max()
+        assert np.abs(on_device.get() - b).max() < 1e-12 * np.abs(b).max()
+        for one, other in zip(products, others, strict=True):
+            assert np.abs(other.get() - one).max() < 1e-5 * np.abs(one).max()
+        assert again.shape == on_device.shape

@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from coefficients_on_ranks import check_coefficients
+from components_on_ranks import check_components
 from dense_spectral_elements import at_nodes, equation_of, shuffled
 from halo_program import device_of
 from numpy.typing import NDArray
@@ -338,6 +339,7 @@ def main() -> None:
     check_mean(backend, job, mean=0.0, preconditioner="multigrid")
     check_coefficients(backend, job, "jacobi")
     check_coefficients(backend, job, "multigrid")
+    check_components(backend, job)
     check_file(backend, job)
     check_ranks_that_fail(backend, job)  # ranks are out of step from here on
     if job.first:

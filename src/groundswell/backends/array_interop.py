@@ -10,7 +10,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from groundswell.backends.base import Backend
 from groundswell.backends.viewable import (
     VIEW_ERRORS,
     is_immutable,
+    library_of,
     name_of,
     numpy_view,
     on_gpu,
@@ -50,6 +51,20 @@ def as_array(backend: Backend, array: object) -> DeviceArray:
             requires gradients, or its type is not supported.
     """
     return array_interop(backend).view(array)
+
+
+def is_foreign(array: object) -> bool:
+    """Whether it is an array of another library than NumPy, in the host's or a GPU's memory."""
+    if isinstance(array, np.ndarray | np.generic):
+        return False
+    return any(hasattr(array, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+
+
+def as_numpy(array: Any) -> HostArray:
+    """The values of an array of any library, on the host: a view where they are there."""
+    for name in ("detach", "cpu", "get"):  # of PyTorch and CuPy
+        array = getattr(array, name)() if hasattr(array, name) else array
+    return np.asarray(array)
 
 
 class ArrayInterop(ABC):
@@ -86,6 +101,18 @@ class ArrayInterop(ABC):
     @abstractmethod
     def to_jax(self, array: DeviceArray) -> object:
         """A JAX array with the values of an array of the backend."""
+
+    def give(self, array: DeviceArray, like: object) -> object:
+        """An array of the backend as one of the library of another: in place, for JAX a copy."""
+        if is_immutable(like):
+            return self.to_jax(array)
+        if library_of(type(like)) == "torch":
+            return import_module("torch").from_dlpack(array)
+        return array
+
+    def computing(self) -> AbstractContextManager[object]:
+        """A context in which operations on arrays are ordered with the backend's launches."""
+        return nullcontext()
 
     @abstractmethod
     def user_streams(self, stream: object, arrays: Iterable[object]) -> StreamHandles:
@@ -222,6 +249,9 @@ class CudaInterop(ArrayInterop):
         if torch is not None and isinstance(array, torch.Tensor):
             return int(torch.cuda.current_stream(array.device).cuda_stream)
         return int(self._cupy.cuda.get_current_stream().ptr)
+
+    def computing(self) -> AbstractContextManager[object]:
+        return self._stream
 
     def wait_for_user(self, streams: StreamHandles) -> None:
         for handle in streams:

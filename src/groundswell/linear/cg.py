@@ -8,7 +8,7 @@ ranks have the same numbers and all runs the same result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,13 @@ from groundswell.errors import RunFailed, counted
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory, resolved
-from groundswell.linear.operators import Composite, GraphPart, OperatorFactory, VectorLayout
+from groundswell.linear.operators import (
+    Composite,
+    GraphPart,
+    OperatorFactory,
+    VectorLayout,
+    components_of,
+)
 
 SOURCE = Path(__file__).with_name("cg.h")
 SHARED_MEMORY_SOURCE = Path(__file__).with_name("cg_ranks.h")
@@ -240,7 +246,7 @@ class ConjugateGradients(RecordedIteration):
     """Conjugate gradients for any operator. All ranks must make and use it together.
 
     Args:
-        vectors: layout of x and b; sums are in double precision.
+        vectors: layout of x and b; sums are in double precision, over all components.
         apply: makes A.
         precondition: makes M, symmetric positive definite; called after `apply`.
         max_iterations: limit on the number of iterations.
@@ -256,30 +262,54 @@ class ConjugateGradients(RecordedIteration):
         max_iterations: int = MAX_ITERATIONS,
         transport: str = "auto",
     ) -> None:
-        backend, own = vectors.backend, vectors.own
+        backend = vectors.backend
         super().__init__(backend, max_iterations)
         self.x, self.b, w, p, s = (vectors.zeros() for _ in range(5))
         u = self.b if precondition is None else vectors.zeros()
         applied = apply(u, w)
         operators = [*([] if precondition is None else [precondition(self.b, u)]), applied]
-        blocks = max(1, min(MAX_BLOCKS, -(-own // LANES)))
-        partial = backend.zeros((blocks * SUMS,), "f8")
+        blocks = max(1, min(MAX_BLOCKS, -(-vectors.own // LANES)))
+        partial = backend.zeros((vectors.components, blocks * SUMS), "f8")
         total, find_step = self._find_step(vectors.comm, vectors.dtype, partial, transport)
-        module = backend.compile(cg_source(vectors.dtype))
-        multiplied = {"r": self.b, "u": u, "w": w, "partial": partial}
+        arrays = {"u": u, "w": w, "r": self.b}
         measure: list[Launch] = [
             *(launch for operator in operators for launch in operator.launches),
-            module.launch(
-                "sum_products", Blocks(blocks, LANES), count=own, blocks=blocks, **multiplied
-            ),
+            *_sum_products(vectors, arrays, partial),
             *find_step,
         ]
-        arrays = {"u": u, "w": w, "p": p, "s": s, "x": self.x, "r": self.b}
-        advance = module.launch(
-            "advance_iterate", Items(own), state=self._state, count=own, **arrays
-        )
-        step = [*measure, *([advance] if own else [])]
-        self._record([*operators, *total], step, measure, reset=(self.x, p, s))
+        advance = _advance(vectors, self._state, {**arrays, "p": p, "s": s, "x": self.x})
+        self._record([*operators, *total], [*measure, *advance], measure, reset=(self.x, p, s))
+
+
+def _sum_products(
+    vectors: VectorLayout, arrays: Mapping[str, DeviceArray], partial: DeviceArray
+) -> list[Launch]:
+    """Launches that find the sums of each block, (components, blocks * SUMS)."""
+    module = vectors.backend.compile(cg_source(vectors.dtype))
+    blocks = partial.shape[-1] // SUMS
+    extent, counts = Blocks(blocks, LANES), {"count": vectors.own, "blocks": blocks}
+    each = zip(_by_component(arrays), components_of(partial), strict=True)
+    return [
+        module.launch("sum_products", extent, partial=sums, **of_one, **counts)
+        for of_one, sums in each
+    ]
+
+
+def _advance(
+    vectors: VectorLayout, state: DeviceArray, arrays: Mapping[str, DeviceArray]
+) -> list[Launch]:
+    """Launches that take a step."""
+    module, own = vectors.backend.compile(cg_source(vectors.dtype)), vectors.own
+    return [
+        module.launch("advance_iterate", Items(own), state=state, count=own, **of_one)
+        for of_one in (_by_component(arrays) if own else ())
+    ]
+
+
+def _by_component(arrays: Mapping[str, DeviceArray]) -> list[dict[str, DeviceArray]]:
+    """The arrays of each component, by name."""
+    each = zip(*map(components_of, arrays.values()), strict=True)
+    return [dict(zip(arrays, of_one, strict=True)) for of_one in each]
 
 
 def cg_source(dtype: str) -> Source:

@@ -23,6 +23,7 @@ class VectorLayout:
         size: values on this rank.
         own: how many of these this rank owns, the first ones; others are copies.
         dtype: "float32" or "float64".
+        components: of each vector.
     """
 
     backend: Backend
@@ -30,10 +31,12 @@ class VectorLayout:
     size: int
     own: int
     dtype: str
+    components: int = 1
 
     def zeros(self) -> DeviceArray:
-        """A vector of zeros, (size,)."""
-        return self.backend.zeros((self.size,), self.dtype)
+        """A vector of zeros, (size,), or (components, size) of several components."""
+        shape = (self.size,) if self.components == 1 else (self.components, self.size)
+        return self.backend.zeros(shape, self.dtype)
 
 
 class GraphPart(Protocol):
@@ -84,6 +87,11 @@ class Composite:
         """Release memory that is shared with other ranks; all ranks must call it."""
         for part in self.parts:
             part.close()
+
+
+def components_of(vector: DeviceArray) -> list[DeviceArray]:
+    """The components of a vector, (values,) or (components, values), each (values,)."""
+    return [vector] if vector.ndim == 1 else [vector[c] for c in range(len(vector))]
 
 
 def convert(backend: Backend, source: DeviceArray, target: DeviceArray, count: int) -> list[Launch]:

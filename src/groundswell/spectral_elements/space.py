@@ -132,9 +132,9 @@ class FunctionSpace:
         """Number of values that this rank owns, the first of its assembled values."""
         return self.sharing.own
 
-    def vectors(self, backend: Backend, dtype: str) -> VectorLayout:
+    def vectors(self, backend: Backend, dtype: str, components: int = 1) -> VectorLayout:
         """The layout of assembled vectors."""
-        return VectorLayout(backend, self.comm, self.size, self.own, dtype)
+        return VectorLayout(backend, self.comm, self.size, self.own, dtype, components)
 
     @property
     def dofs(self) -> Integers:

@@ -16,7 +16,7 @@ _EXPORTS = {
     "solve": f"{_HERE}.api",
     "nodes": f"{_HERE}.api",
     "Problem": f"{_HERE}.api",
-    "Solution": f"{_HERE}.api",
+    "Solution": f"{_HERE}.solution",
     "PoissonCase": f"{_HERE}.case",
     "Box": "groundswell.meshes.box",
     "kershaw": "groundswell.meshes.box",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,9 @@ EXTRA_DEGREE = 6  # of the quadrature of errors, above that of the solution
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The functions of an equation at this rank's nodes, each (elements, (N + 1)^3).
+    """The functions of an equation at this rank's nodes.
+
+    Each is (elements, (N + 1)^3), or (components, elements, (N + 1)^3).
 
     Args:
         source: f.
@@ -68,19 +71,30 @@ class BoundaryValueProblem:
         }
         self._terms: Terms | None = None
 
-    def evaluate(self, equation: Equation | None = None) -> Terms:
+    def evaluate(self, equation: Equation | Sequence[Equation] | None = None) -> Terms:
         """Evaluate source and boundary conditions at the nodes, for the following solutions.
 
         Args:
-            equation: with other functions than the first one, on the same sides.
+            equation: with other functions than the first one, on the same sides; or one of each
+                component.
 
         Raises:
             InputError: a function is not finite or not real.
         """
         chosen = equation or self._equation
-        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate(chosen))
+        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate_all(chosen))
         self._terms = terms
         return terms
+
+    def _evaluate_all(self, chosen: Equation | Sequence[Equation]) -> Terms:
+        if isinstance(chosen, Equation):
+            return self._evaluate(chosen)
+        each = [self._evaluate(equation) for equation in chosen]
+        return Terms(
+            np.stack([of_one.source for of_one in each]),
+            np.stack([of_one.prescribed for of_one in each]),
+            np.stack([of_one.loads for of_one in each]),
+        )
 
     def _evaluate(self, equation: Equation) -> Terms:
         source = equation.source
@@ -111,20 +125,32 @@ class BoundaryValueProblem:
         return known
 
     def solve(
-        self, tolerance: float, start: Function | None = None
+        self, tolerance: float, start: Function | Sequence[Function] | None = None
     ) -> tuple[Floats, ConvergenceHistory]:
-        """Solve for u at this rank's nodes, (elements, (N + 1)^3).
+        """Solve for u at this rank's nodes, of the shape of the terms.
 
         Args:
-            start: initial guess by position; 0 inside by default.
+            start: initial guess by position, or that of each component; 0 inside by default.
         """
         terms = self._terms or self.evaluate()
         guess = None
         if start is not None:
-            guess = self._space.comm.collective_try(lambda: evaluate(start, self.nodes, "start"))
+            guess = self._space.comm.collective_try(lambda: self.evaluate_start(start))
         return self.system.solve(
             terms.source, terms.prescribed, loads=terms.loads, start=guess, tolerance=tolerance
         )
+
+    def right_hand_sides(self, equations: Sequence[Equation]) -> Floats:
+        """b of each component, (components, values); see `LinearSystem.right_hand_side`."""
+        terms = self._space.comm.collective_try(lambda: self._evaluate_all(equations))
+        each = zip(terms.source, terms.prescribed, terms.loads, strict=True)
+        return np.stack([self.system.right_hand_side(*of_one) for of_one in each])
+
+    def evaluate_start(self, start: Function | Sequence[Function]) -> Floats:
+        """An initial guess at this rank's nodes, or that of each component."""
+        if callable(start):
+            return evaluate(start, self.nodes, "start")
+        return np.stack([evaluate(guess, self.nodes, "start") for guess in start])
 
     def evaluate_exact(self, exact: Function) -> Floats:
         """The exact solution at this rank's nodes, (elements, (N + 1)^3); all ranks must call it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -73,6 +74,13 @@ class ElementOperator:
         self._dofs = space.dofs_on(backend)
         self._geometry = self._store_geometry()
         self._sides = integrate_sides(space.shapes, coefficients)
+
+    def for_components(self, count: int) -> ElementOperator:
+        """The same, on the same geometry, with the fastest kernel for so many components."""
+        kind = (self.dtype, self.space.degree, self.metric, self.screening)
+        host, several = self._backend.on_host, copy(self)
+        several.variant = self._fit(choose_variant(*kind, components=count, on_host=host))
+        return several
 
     def launches(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, LaunchTime, Listing
 from groundswell.backends.host_threads import chunks, converted, in_threads, mapped, take
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
-from groundswell.linear.operators import Composite, LinearOperator
+from groundswell.linear.operators import Composite, LinearOperator, OperatorFactory
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
@@ -40,7 +40,12 @@ class LinearSystem(Composite):
     Attributes:
         space: of the solution.
         coefficients: k, c and h on this rank's elements.
+        backend, dtype: of the vectors.
         operator: A, from one array of the iteration to another.
+        multigrid: the preconditioner if it is multigrid, else None.
+        scale: a diagonal preconditioner, assembled, 0 where values are prescribed; None for the
+            identity.
+        mass: at the nodes of this rank's elements, (elements, (N + 1)^3).
         imbalance: if only the mean is given, the imbalance of the last source and fluxes, relative
             to their absolute values; a constant source compensated for it.
 
@@ -63,43 +68,84 @@ class LinearSystem(Composite):
         self._equation = equation.on(space)
         self.coefficients = self._equation.coefficients
         require_solvable(space, self._equation)
-        self._backend, self.space, self._dtype = backend, space, dtype
+        self.backend, self.space, self.dtype = backend, space, dtype
+        self._max_iterations = method.iterations
+        self.multigrid: Multigrid | None = None
+        self.scale: Floats | None = None
         if method.preconditioner == "multigrid":
-            self._iteration = self._make_multigrid_cg(cycle, method.iterations)
+            first = self._make_multigrid_cg(cycle)
         else:
-            is_jacobi = method.preconditioner == "jacobi"
-            self._iteration = self._make_fused_cg(method.iterations, is_jacobi=is_jacobi)
-        self.parts = (self._iteration, self.operator)
-        self._mass = compute_mass(space.mesh, space.degree, space.elements)
+            first = self._make_fused_cg(is_jacobi=method.preconditioner == "jacobi")
+        self._iterations: dict[int, RecordedIteration] = {1: first}  # by number of components
+        self.parts = [first, self.operator]
+        self.mass = compute_mass(space.mesh, space.degree, space.elements)
         self.imbalance, mean = 0.0, equation.mean
-        self._mean = None if mean is None else MeanConstraint(space.comm, self._mass, mean)
+        self._mean = None if mean is None else MeanConstraint(space.comm, self.mass, mean)
 
-    def _make_multigrid_cg(self, cycle: Cycle | None, iterations: int) -> RecordedIteration:
+    def _make_multigrid_cg(self, cycle: Cycle | None) -> RecordedIteration:
+        def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
+            self.operator = Operator(self.backend, self.space, self._equation, x, y)
+            return self.operator
+
         def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            return Multigrid(self._backend, self.space, self._equation, x, y, cycle=cycle)
+            on = self.backend, self.space, self._equation
+            self.multigrid = Multigrid(*on, x, y, cycle=cycle)
+            return self.multigrid
 
+        return self._make_cg(1, apply, precondition)
+
+    def _make_cg(
+        self, components: int, apply: OperatorFactory, precondition: OperatorFactory
+    ) -> RecordedIteration:
         return ConjugateGradients(
-            self.space.vectors(self._backend, self._dtype),
-            self._make_operator,
+            self.space.vectors(self.backend, self.dtype, components),
+            apply,
             precondition=precondition,
-            max_iterations=iterations,
+            max_iterations=self._max_iterations,
             transport=self.space.exchange.transport,
         )
 
-    def _make_fused_cg(self, iterations: int, *, is_jacobi: bool) -> RecordedIteration:
-        vectors = self.space.vectors(self._backend, self._dtype)
-        operator = self._make_operator(vectors.zeros(), vectors.zeros())
+    def _make_fused_cg(self, *, is_jacobi: bool) -> RecordedIteration:
+        vectors = self.space.vectors(self.backend, self.dtype)
+        x, y = vectors.zeros(), vectors.zeros()
+        operator = self.operator = Operator(self.backend, self.space, self._equation, x, y)
         scale = operator.mask / operator.diagonal() if is_jacobi else operator.mask
         is_identity = all(self.space.comm.allgather(bool((scale == 1).all())))
+        self.scale = None if is_identity else scale
         return FusedConjugateGradients(
-            *(self._backend, operator.elements, None if is_identity else scale),
-            max_iterations=iterations,
+            *(self.backend, operator.elements, self.scale),
+            max_iterations=self._max_iterations,
             local=operator.local,
         )
 
-    def _make_operator(self, x: DeviceArray, y: DeviceArray) -> Operator:
-        self.operator = Operator(self._backend, self.space, self._equation, x, y)
-        return self.operator
+    def iteration_of(self, components: int) -> RecordedIteration:
+        """The iteration for so many components, which is set up when first asked for."""
+        if components not in self._iterations:
+            made = self.space.comm.collective_try(lambda: self._make_several(components))
+            self._iterations[components] = made
+            self.parts = [*self.parts, made]
+        return self._iterations[components]
+
+    def _make_several(self, components: int) -> RecordedIteration:
+        """An iteration whose components share the geometry, the multigrid and each step."""
+        if self.multigrid is None:
+            elements = self.operator.elements.for_components(components)
+            return FusedConjugateGradients(
+                *(self.backend, elements, self.scale),
+                components=components,
+                max_iterations=self._max_iterations,
+            )
+        cycle = self.multigrid
+
+        def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:
+            return SharedCycle(cycle, x, y)
+
+        return self._make_cg(components, self.operator_between, precondition)
+
+    def operator_between(self, x: DeviceArray, y: DeviceArray) -> Operator:
+        """A from x to y, (components, values), on the same geometry."""
+        elements = self.operator.elements.for_components(len(x))
+        return Operator(self.backend, self.space, self._equation, x, y, elements=elements)
 
     def solve(
         self,
@@ -110,7 +156,10 @@ class LinearSystem(Composite):
         start: Floats | None = None,
         tolerance: float = 1e-10,
     ) -> tuple[Floats, ConvergenceHistory]:
-        """Solve for u at this rank's nodes; all arrays are (elements, (N + 1)^3).
+        """Solve for u at this rank's nodes.
+
+        All arrays are (elements, (N + 1)^3), or (components, elements, (N + 1)^3): then one
+        iteration solves for all components, and ends when each meets the tolerance.
 
         Args:
             source: f, 1/m^2 times the unit of u.
@@ -123,6 +172,39 @@ class LinearSystem(Composite):
             InputError: loads do not cancel where only the mean is given.
             RunFailed: values are not finite, or a rank is lost.
         """
+        if source.ndim > self.space.dofs.ndim:
+            return self._solve_several(source, (prescribed, loads, start), tolerance)
+        known, residual, norm = self._begin(source, prescribed, loads, start)
+        if start is not None and norm:
+            tolerance = tolerance * norm / (self._norm(residual) or 1.0)
+        correction, history = self._solve_residual(residual, tolerance)
+        return self._finish(correction, known), history
+
+    def _solve_several(
+        self, source: Floats, others: Sequence[Floats | None], tolerance: float
+    ) -> tuple[Floats, ConvergenceHistory]:
+        """Solve for all components, each relative to its own residual of u = 0."""
+        begun, imbalances = [], [0.0]
+        for c, f in enumerate(source):
+            begun.append(self._begin(f, *(None if a is None else a[c] for a in others)))
+            imbalances.append(self.imbalance)
+        self.imbalance = max(imbalances)
+        known, residuals, norms = zip(*begun, strict=True)
+        units = [norm or 1.0 for norm in norms]
+        b = np.stack([r / unit for r, unit in zip(residuals, units, strict=True)])
+        limit = tolerance / (self._norm(b) or 1.0)  # of the sum, so that each is below
+        x, history = self._solve_residual(b, limit)
+        each = zip(x, units, known, strict=True)
+        return np.stack([self._finish(u * unit, k) for u, unit, k in each]), history
+
+    def _begin(
+        self,
+        source: Floats,
+        prescribed: Floats | None,
+        loads: Floats | None,
+        start: Floats | None,
+    ) -> tuple[Floats, Floats, float]:
+        """The initial guess, its residual, assembled, and the norm of the residual of u = 0."""
         operator, dofs = self.operator, self.space.dofs
         load = self._normalised(operator.assemble, self._integrate(source, loads))
         known = np.zeros(self.space.size)
@@ -130,33 +212,47 @@ class LinearSystem(Composite):
             fixed = self.space.nodes_of(operator.mask == 0)
             known[dofs.ravel()[fixed]] = prescribed.ravel()[fixed]
         residual = self._residual(load, known)
-        if start is not None:
-            guess = np.zeros_like(known)
-            guess[dofs] = start
-            known = np.where(operator.mask == 0, known, guess)
-            target, residual = tolerance * self._norm(residual), self._residual(load, known)
-            tolerance = target / (self._norm(residual) or 1.0)
-        correction, history = self._solve_residual(residual, tolerance)
-        spread = self._normalised(operator.spread, correction)
+        norm = self._norm(residual)
+        if start is None or norm == 0:  # no guess is nearer than 0 if that is the solution
+            return known, residual, norm
+        guess = np.zeros_like(known)
+        guess[dofs] = start
+        known = np.where(operator.mask == 0, known, guess)
+        return known, self._residual(load, known), norm
+
+    def _finish(self, correction: Floats, known: Floats) -> Floats:
+        """u at this rank's nodes, from what the initial guess lacks, assembled."""
+        spread = self._normalised(self.operator.spread, correction)
         assembled = mapped(np.add, spread, known, dtype=float)
-        values = take(assembled, self.space.sharing.indices).reshape(dofs.shape)
-        return values if self._mean is None else self._mean.shift(values), history
+        values = take(assembled, self.space.sharing.indices).reshape(self.space.dofs.shape)
+        return values if self._mean is None else self._mean.shift(values)
+
+    def right_hand_side(
+        self, source: Floats, prescribed: Floats | None = None, loads: Floats | None = None
+    ) -> Floats:
+        """b of A u = b: this rank's own values, (values,); prescribed values stand for themselves.
+
+        Args:
+            source, prescribed, loads: see `solve`, of one component.
+        """
+        known, residual, _ = self._begin(source, prescribed, loads, None)
+        return (known * (self.operator.mask == 0) + residual)[: self.space.own]
 
     def list_iterations(self) -> Listing:
         """The launches of an iteration, or of several that are enqueued at once."""
-        return self._iteration.list_iterations()
+        return self._iterations[1].list_iterations()
 
     def time_launches(self) -> None:
         """Time the launches of an early iteration of the next solution."""
-        self._iteration.time_launches()
+        self._iterations[1].time_launches()
 
     def launch_times(self, iterations: int) -> tuple[str, list[LaunchTime]]:
         """What was timed, and the times; see `RecordedIteration`."""
-        return self._iteration.launch_times(iterations)
+        return self._iterations[1].launch_times(iterations)
 
     def _integrate(self, source: Floats, loads: Floats | None) -> Floats:
         """Integrals of the source times each node's basis function, plus loads."""
-        local = mapped(np.multiply, source, self._mass, dtype=float)
+        local = mapped(np.multiply, source, self.mass, dtype=float)
         if self._mean is not None:
             local, self.imbalance = self._mean.balance(local, loads)
         elif loads is not None:
@@ -181,10 +277,10 @@ class LinearSystem(Composite):
         """Solve A x = b for assembled b; x is 0 if b is small enough already."""
         if tolerance >= 1:
             return np.zeros_like(b), ConvergenceHistory(np.array([self._norm(b)]), True)
-        power = self._exponent(b)
-        self._backend.assign(self._iteration.b, _scaled(b, -power))
-        history = self._iteration.solve(tolerance)
-        x = converted(self._backend.to_host(self._iteration.x), float)
+        iteration, power = self.iteration_of(1 if b.ndim == 1 else len(b)), self._exponent(b)
+        self.backend.assign(iteration.b, _scaled(b, -power).reshape(iteration.b.shape))
+        history = iteration.solve(tolerance)
+        x = converted(self.backend.to_host(iteration.x), float).reshape(b.shape)
         return _scaled(x, power), replace(history, residuals=_scaled(history.residuals, power))
 
     def _exponent(self, values: Floats) -> int:
@@ -204,6 +300,15 @@ class LinearSystem(Composite):
         """Apply a linear function to values that are scaled to about 1, and scale back."""
         power = self._exponent(values)
         return _scaled(linear(_scaled(values, -power)), power)
+
+
+class SharedCycle(Composite):
+    """A cycle between other arrays than its own; whoever made it closes it."""
+
+    in_graph = False
+
+    def __init__(self, cycle: Multigrid, x: DeviceArray, y: DeviceArray) -> None:
+        self.launches = cycle.between(x, y)
 
 
 def _scaled(values: Floats, power: int) -> Floats:

@@ -28,7 +28,13 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseCycle, CoarseSolver, make_coarse_solver
-from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
+from groundswell.linear.operators import (
+    Composite,
+    LinearOperator,
+    VectorLayout,
+    components_of,
+    convert,
+)
 from groundswell.solvers.poisson.equation import DiscreteEquation, Equation
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
 from groundswell.solvers.poisson.kernel_groups import COARSEST, LINES, level_section
@@ -39,6 +45,7 @@ from groundswell.solvers.poisson.schwarz import Schwarz
 from groundswell.spectral_elements.space import FunctionSpace
 
 DTYPES = ("float32", "float64")
+Piece = tuple[list[Launch], bool]  # and whether it runs on the device
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ class Multigrid(Composite):
         space: of the highest degree.
         equation: its coefficients, and the tags of fixed sides.
         x: assembled values, of which this rank's own are read; 0 where they are prescribed.
+            (values,) or (components, values), whose components follow each other.
         y: assembled values, of which this rank's own are computed.
         cycle: options.
 
@@ -122,19 +130,34 @@ class Multigrid(Composite):
             for part in correct_lines(*(space, shortest, equation, level.operator, level.smoother))
         ]
         self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
-        b, e = self._ends[0]
-        first, last = (convert(backend, *pair, space.own) for pair in ((x, b), (e, y)))
+        self._backend, self._own = backend, space.own
         corrections = in_section(LINES, [launch for part in lines for launch in part.launches])
-        pieces = [
-            ([*first, *self._down()], True),
+        self._pieces: list[Piece] = [
+            (self._down(), True),
             (corrections, not corrections),
             (in_section(COARSEST, self._coarse.launches), self._coarse.in_graph),
-            ([*self._up(), *last], True),
+            (self._up(), True),
         ]
-        self.launches = []
+        self.launches = self.between(x, y)
+
+    def between(self, x: DeviceArray, y: DeviceArray) -> list[Launch]:
+        """The cycle from x to y, (values,), or of each component, (components, values).
+
+        Components follow each other through the same levels.
+        """
+        pairs = zip(components_of(x), components_of(y), strict=True)
+        pieces = [piece for pair in pairs for piece in self._converted(*pair)]
+        launches = []
         for on_device, group in groupby(pieces, key=itemgetter(1)):
-            launches = [launch for piece, _ in group for launch in piece]
-            self.launches += self._record(backend, launches) if on_device else launches
+            together = [launch for piece, _ in group for launch in piece]
+            launches += self._record(self._backend, together) if on_device else together
+        return launches
+
+    def _converted(self, x: DeviceArray, y: DeviceArray) -> list[Piece]:
+        """The cycle of one component, with x and y in the cycle's type."""
+        b, e = self._ends[0]
+        first, last = (convert(self._backend, *pair, self._own) for pair in ((x, b), (e, y)))
+        return [(first, True), *self._pieces, (last, True)]
 
     @property
     def _ends(self) -> list[tuple[DeviceArray, DeviceArray]]:

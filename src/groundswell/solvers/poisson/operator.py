@@ -13,6 +13,7 @@ from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.backends.host_threads import converted, mapped
+from groundswell.linear.operators import components_of
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import DiscreteEquation, Equation
@@ -27,13 +28,14 @@ class Operator(NodalExchange):
 
     Args:
         equation: its coefficients, and the tags of fixed sides: y is 0 there, and x has to be.
-        x: assembled values, (values,); copies of other ranks' values are filled in.
+        x: assembled values, (values,) or (components, values), which share the geometry; copies of
+            other ranks' values are filled in.
         y: assembled values, of which this rank's own become A x.
-        metric: see `ElementOperator`.
+        elements: the operator on elements, with the equation's coefficients; made by default.
 
     Attributes:
         elements: the operator on elements.
-        local: the elements' results, (elements * (N + 1)^3,).
+        local: the elements' results, (elements * (N + 1)^3,), of each component.
         launches: the whole operator.
         unmasked: the same without fixed sides.
         mask: 1 for free values, 0 for prescribed ones, assembled, on the host.
@@ -47,15 +49,15 @@ class Operator(NodalExchange):
         x: DeviceArray,
         y: DeviceArray,
         *,
-        metric: str | None = None,
+        elements: ElementOperator | None = None,
     ) -> None:
         self._backend, self._space, self._x, self._y = backend, space, x, y
         discrete = equation.on(space)
         self._coefficients = discrete.coefficients
-        self.elements = space.comm.collective_try(
-            lambda: ElementOperator(backend, space, self._coefficients, x.dtype, metric=metric)
+        self.elements = elements or space.comm.collective_try(
+            lambda: ElementOperator(backend, space, self._coefficients, x.dtype)
         )
-        self.local = backend.zeros((space.dofs.size,), x.dtype)
+        self.local = backend.zeros((*x.shape[:-1], space.dofs.size), x.dtype)
         super().__init__(
             space.operation(backend, "halo", x, x),
             space.operation(backend, "gather", self.local, y),
@@ -98,4 +100,8 @@ class Operator(NodalExchange):
         if not own or self.mask.all():
             return []
         mask = self._backend.to_device(converted(self.mask, self._x.dtype))
-        return multiply(self._backend, self._y, mask, self._y, own)
+        return [
+            launch
+            for y in components_of(self._y)
+            for launch in multiply(self._backend, y, mask, y, own)
+        ]

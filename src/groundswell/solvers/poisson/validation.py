@@ -98,7 +98,7 @@ def robin_by_tag(
 
 
 def replace_values(
-    boundaries: Mapping[str, ConditionTable], values: Mapping[str, FunctionLike]
+    boundaries: Mapping[str, ConditionTable], values: Mapping[str, Any]
 ) -> dict[str, ConditionTable]:
     """Boundary conditions with other values for some sides."""
     if unknown := [name for name in values if name not in boundaries]:

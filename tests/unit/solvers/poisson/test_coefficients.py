@@ -151,7 +151,9 @@ def test_operators_are_the_assembled_matrix(
     assert np.array_equal(space.sharing.ids[order], ids)
     x, y = (backend.zeros((len(ids),), "f8") for _ in range(2))
     equation = equation_of(KINDS[kind][0], SCREENINGS[c][0])
-    operator = Operator(backend, space, equation, x, y, metric=metric)
+    coefficients = equation.on(space).coefficients
+    elements = ElementOperator(backend, space, coefficients, "f8", metric=metric)
+    operator = Operator(backend, space, equation, x, y, elements=elements)
     size = np.abs(matrix).max()
     assert np.allclose(operator.diagonal()[order], np.diag(matrix), rtol=0, atol=1e-12 * size)
     x[order] = u = RNG().standard_normal(len(ids))
@@ -271,9 +273,9 @@ def test_elements_without_sides() -> None:
 )
 def test_metrics_that_cannot_hold_a_tensor(backend: Backend, metric: str, kind: str) -> None:
     space = space_on(MESHES["affine"], 1)
-    x, y = (backend.zeros((space.size,), "f8") for _ in range(2))
+    coefficients = equation_of(KINDS[kind][0]).on(space).coefficients
     with pytest.raises(InputError, match=f"metric = '{metric}' does not apply"):
-        Operator(backend, space, equation_of(KINDS[kind][0]), x, y, metric=metric)
+        ElementOperator(backend, space, coefficients, "f8", metric=metric)
 
 
 def test_components_share_coefficients(backend: Backend) -> None:
