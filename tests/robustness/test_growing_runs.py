@@ -18,7 +18,7 @@ from toml_text import toml
 import groundswell
 from groundswell.backends import open_backend
 from groundswell.errors import Unstable
-from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.simulation.finite_check import NonFiniteSearch, Weights
 from groundswell.simulation.growth_watch import GROWTH, GrowthWatch
 from groundswell.solvers.earthquake.case import EarthquakeCase
 
@@ -83,14 +83,14 @@ def test_squares_are_added_up(dtype: str, shape: tuple[int, ...], weighted: bool
     for name in "abc":
         padded = rng.normal(size=(shape[0] + 1, shape[1] + 2, shape[2] + 3)).astype(dtype)
         fields[name] = backend.to_device(padded)[: shape[0], : shape[1], : shape[2]]
-    weights = rng.uniform(0, 1, shape[:2]) if weighted else np.ones(shape[:2])
-    search = NonFiniteSearch(
-        backend, fields, float, str, weights=weights.ravel() if weighted else None
-    )
+    rows, columns = rng.uniform(0, 1, shape[:2]), rng.uniform(0, 1, 4)  # these repeat
+    weights = rows[..., None] * np.resize(columns, shape[2]) if weighted else np.ones(shape)
+    given = Weights(rows.ravel(), columns) if weighted else None
+    search = NonFiniteSearch(backend, fields, float, str, weights=given)
     for launch in search.launches:
         launch()
     search.check(1)
-    exact = sum((weights[..., None] * np.square(fields[n], dtype=float)).sum() for n in "ac")
+    exact = sum((weights * np.square(fields[n], dtype=float)).sum() for n in "ac")
     assert search.sum_of_squares("ac") == pytest.approx(exact, rel=1e-12)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -19,6 +20,19 @@ SOURCE = Path(__file__).with_suffix(".h")
 AXES = ("x", "y", "z")
 LANES = 256  # as in finite_check.h
 MAX_BLOCKS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of squares: that of the value's row times that of its column.
+
+    Args:
+        rows: (rows,).
+        columns: of the first values of a row; they repeat along it.
+    """
+
+    rows: Floats
+    columns: Floats
 
 
 def search_source(dtype: str, largest: float = inf, *, weighted: bool = False) -> Source:
@@ -38,7 +52,7 @@ class NonFiniteSearch:
         position: the position of the value at an index (i, j, k), last axis first, as text.
         largest: largest magnitude that a stable run can have. Where instability spreads to all
             values in one step, only a search for large values finds where it begins.
-        weights: of the rows in sums of squares, (rows,); by default 1.
+        weights: of the squares in their sums; by default 1.
 
     Attributes:
         launches: the launches of the search.
@@ -51,7 +65,7 @@ class NonFiniteSearch:
         time: Callable[[int], float],
         position: Callable[[Triple], str],
         largest: float = inf,
-        weights: Floats | None = None,
+        weights: Weights | None = None,
     ) -> None:
         self._backend, self._fields, self._time, self._position = backend, fields, time, position
         self._largest = largest
@@ -59,7 +73,7 @@ class NonFiniteSearch:
         first = next(iter(fields.values()))
         blocks = max(1, min(MAX_BLOCKS, first.shape[0] * first.shape[1]))
         self._squares = backend.zeros((len(fields), blocks), "f8")
-        self._weights = self._squares if weights is None else backend.to_device(weights)
+        self._weights = self._place_weights(weights)
         source = search_source(str(first.dtype), largest, weighted=weights is not None)
         module = backend.compile(source)
         self.launches = [
@@ -67,12 +81,20 @@ class NonFiniteSearch:
             for name in fields
         ]
 
+    def _place_weights(self, weights: Weights | None) -> tuple[DeviceArray, DeviceArray]:
+        """Weights of all rows, and of the columns of the longest row; without any, not read."""
+        if weights is None:
+            return self._squares, self._squares
+        longest = max(field.shape[2] for field in self._fields.values())
+        columns = np.resize(weights.columns, longest)
+        return self._backend.to_device(weights.rows), self._backend.to_device(columns)
+
     def _arguments(self, name: str) -> tuple[DeviceArray | int, ...]:
         """The arguments of the search of a field."""
         field, squares = self._fields[name], self._squares[[*self._fields].index(name)]
         plane, row, _ = (stride // field.itemsize for stride in field.strides)
         sizes = (row, plane, *field.shape[::-1], squares.shape[0])
-        return (field, self._found, squares, self._weights, *sizes)
+        return (field, self._found, squares, *self._weights, *sizes)
 
     def sum_of_squares(self, names: Collection[str], after: Event | None = None) -> float:
         """The sum of the squares of fields by the last search; see `check`."""

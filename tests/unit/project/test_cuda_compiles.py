@@ -81,6 +81,7 @@ def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None
     check(recorder_source(dtype), precision)
     check(recorder_source(dtype, harmonics=True), precision)
     check(search_source(dtype), precision)
+    check(search_source(dtype, weighted=True), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -117,7 +117,7 @@ TPV104 = Rupture("TPV104", 18e3, 18e3, 8.0, ((9e3, DEPTH), (-9e3, DEPTH), (0.0, 
 # The middle of both, while the rupture is on its way to their ends.
 START_OF_TPV5 = Rupture("TPV5", 4e3, 11e3, 1.7, ((2e3, DEPTH), (0.0, DEPTH)), margin=2e3)
 START_OF_TPV27 = Rupture(
-    "TPV27", 5e3, 15e3, 3.0, ((3e3, 10e3), (0.0, 7e3), (0.0, 10e3)), margin=3e3, depth=10e3
+    "TPV27", 6e3, 15e3, 3.0, ((3e3, 10e3), (0.0, 7e3), (0.0, 10e3)), margin=3e3, depth=10e3
 )
 START_OF_TPV104 = Rupture("TPV104", 4e3, 11e3, 1.5, ((1.5e3, DEPTH), (0.0, DEPTH)), margin=2e3)
 

@@ -13,13 +13,14 @@ from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
+from groundswell.meshes.gll import gll
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.recording.reports import Reports
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import TimeSteppingSolver
-from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.simulation.finite_check import NonFiniteSearch, Weights
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.faults.state_limit import require_stable_state
 from groundswell.solvers.dgwave.outputs import Outputs
@@ -58,9 +59,15 @@ class DgWave(Reports, TimeSteppingSolver):
             self.propagation.values,
             self.time,
             self._position,
-            weights=np.prod(setup.geometry.edges[self.elements.numbers], axis=1),
+            weights=self._quadrature,
         )
         self._compose(self.first_choice())
+
+    @property
+    def _quadrature(self) -> Weights:
+        """Volumes of elements, and the shares of nodes in a brick."""
+        geometry, nodes = self.setup.geometry, gll(self.setup.geometry.degree).cube_weights
+        return Weights(geometry.volumes[self.elements.numbers], nodes / nodes.sum())
 
     def _position(self, index: Triple) -> str:
         """Position of an entry of `propagation.values`, for messages."""

@@ -73,6 +73,11 @@ class Geometry(Protocol):
         return self.shapes.edges
 
     @property
+    def volumes(self) -> Floats:
+        """Volumes of the elements, (elements,), m^3."""
+        return self.shapes.volumes if self.is_curved else self.edges.prod(axis=1)
+
+    @property
     def longest(self) -> Floats:
         """The longest edge of each element, (elements,), m."""
         return self.shapes.longest if self.is_curved else self.edges.max(axis=1)

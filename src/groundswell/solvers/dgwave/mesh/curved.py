@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.arrays import Floats, Integers, Reals
 from groundswell.errors import InputError
+from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.leaves import Leaves
 from groundswell.spectral_elements.curl_form import (
@@ -43,16 +44,22 @@ class CurvedElements:
         Raises:
             InputError: a Jacobian is not positive.
         """
-        return 2 * AXES / self._lengths[0][:, None] * np.ones(AXES)
+        return 2 * AXES / self._measures[0][:, None] * np.ones(AXES)
 
     @property
     def longest(self) -> Floats:
         """The longest line of nodes in each element, (elements,), m."""
-        return self._lengths[1]
+        return self._measures[1]
+
+    @property
+    def volumes(self) -> Floats:
+        """Volumes of the elements, (elements,), m^3."""
+        return self._measures[2]
 
     @cached_property
-    def _lengths(self) -> tuple[Floats, Floats]:
-        norms, longest = np.empty((2, self.mesh.count))
+    def _measures(self) -> tuple[Floats, Floats, Floats]:
+        """Largest sums of `gradient_norms`, longest lines, and volumes."""
+        norms, longest, volumes = np.empty((3, self.mesh.count))
         for part in self._chunks(self.mesh.count):
             numbers = np.arange(self.mesh.count)[part]
             nodes = self._nodes(numbers)
@@ -61,7 +68,8 @@ class CurvedElements:
             require_positive_metrics(metrics, nodes, numbers)
             norms[part] = gradient_norms(metrics).max(axis=1)
             longest[part] = longest_edges(nodes, self.degree)
-        return norms, longest
+            volumes[part] = jacobians(metrics) @ gll(self.degree).cube_weights
+        return norms, longest, volumes
 
     def metrics(self, elements: Integers, dtype: DTypeLike) -> Reals:
         """J a^d at the nodes of elements, (elements, 9, nodes); see `metric_terms`.

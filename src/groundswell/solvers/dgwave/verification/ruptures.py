@@ -32,6 +32,9 @@ FAST_WEAKENING = FastWeakening(
     weakening_speed=0.1,
 )
 LIMIT = 1e-5  # of the peak
+# Of the area. A few nodes remain locked, at corners of the fault and beside the patch: elements
+# share their places with the patch, which releases the stress there before it reaches the strength.
+ENOUGH = 0.999
 
 
 def slip_weakening(backend: Backend, full: bool) -> Iterator[Check]:
@@ -88,9 +91,9 @@ def _whole_fault(backend: Backend) -> Iterator[Check]:
     edge, degree, limit = (1000.0, 4, 0.1) if backend.on_host else (500.0, 5, 0.015)
     solver = _rupture(backend, edge, degree, 7.0)
     title = f"TPV3, elements of {edge:g} m, degree {degree}"
-    error = _errors(solver)
-    name = f"{title}: RMS of the rupture time"
-    yield Check.at_most(name, float(np.sqrt(np.mean(error**2))), limit, "s")
+    broken, error = time_errors(_points(solver), _values(solver, "rupture_time"))
+    yield Check.at_least(f"{title}: part of the area that breaks", broken, ENOUGH)
+    yield Check.at_most(f"{title}: RMS of the rupture time", error, limit, "s")
     if backend.on_host:
         return
     for place, (at, exact) in reference.PEAKS.items():
@@ -130,13 +133,15 @@ def _near(solver: DgWave, name: str, place: tuple[float, float]) -> float:
     return float(_values(solver, name)[away.argmin()])
 
 
-def _errors(solver: DgWave) -> Floats:
-    """Errors of the rupture time where it is known, weighted by the areas of the points, s."""
-    points = _points(solver)
+def time_errors(points: FaultPoints, times: Floats) -> tuple[float, float]:
+    """The part of the area that breaks, and there, the RMS of the errors of rupture times, s.
+
+    Both are those of points where the solution is known.
+    """
     exact = reference.rupture_time(points.along_strike, points.down_dip - 7500)
-    known = np.isfinite(exact)
-    error = _values(solver, "rupture_time")[known] - exact[known]
-    return np.asarray(error * np.sqrt(points.area[known] / points.area[known].mean()))
+    area, broken = np.where(np.isfinite(exact), points.area, 0.0), np.isfinite(times + exact)
+    error = np.average((times - exact)[broken] ** 2, weights=area[broken])
+    return float(area[broken].sum() / area.sum()), float(np.sqrt(error))
 
 
 def _tpv3(edge: float) -> dict[str, Any]:
