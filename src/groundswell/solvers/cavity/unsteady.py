@@ -15,7 +15,7 @@ from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Launch, Listing, Source, list_launches
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.errors import NotFinite
+from groundswell.errors import NotFinite, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.cavity.case import FIELDS
@@ -203,4 +203,5 @@ class UnsteadyCavity(FlowSolver):
         """Simulated time, and the cycles of the last step."""
         unit = " s" * (self.setup.case.fluid.kind == "properties")
         end = self.time(self.setup.steps)
-        return f"t = {self.time(step):.4g} of {end:.4g}{unit}, {self._made} cycles a step"
+        cycles = counted(self._made, "cycle")
+        return f"t = {self.time(step):.4g} of {end:.4g}{unit}, {cycles} a step"
