@@ -62,7 +62,7 @@ class MeshGroups:
             hint = did_you_mean(unknown[0], names)
             raise InputError(f"{unknown[0]!r} is not a named volume of the mesh{hint}")
         if missing := [name for name in names if name not in values]:
-            raise InputError(f"by_volume lacks the volume {missing[0]} of the mesh")
+            raise InputError(f"by_volume lacks the volume {missing[0]} of the mesh; add it")
         if outside := int((self.volumes == 0).sum()):
             raise InputError(f"{counted(outside, 'element')} in no named volume")
         of_volumes = np.array([values[name] for name in names], float)
