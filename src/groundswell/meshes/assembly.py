@@ -111,7 +111,7 @@ def _warnings(content: MeshContent, periodic: bool) -> Iterable[str]:
     if not any(block.tags.any() for block in content.of_dimension(2)):
         yield "no surfaces are named, so the whole boundary is one side, which has a number"
     if content.links and not periodic:
-        yield "periodic links between sides are ignored; use a box for a periodic domain"
+        yield "periodic links between sides are ignored; each has its own boundary condition"
 
 
 # --- elements -------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ class UnsteadyCavity(FlowSolver):
             yield (
                 f"{found:,} of {self.history.steps:,} steps in time ended above the tolerance, "
                 f"{self.setup.tolerance:g}; shorten time.step or raise time.steps "
-                f"({self.setup.cycles:,} cycles in a step)"
+                f"({counted(self.setup.cycles, 'cycle')} in a step)"
             )
 
     def status(self, step: int) -> str:
