@@ -88,9 +88,9 @@ def test_the_status_of_a_plan_knows_missing_runs(
 
 
 def test_values_of_the_base_case_can_be_replaced(tmp_path: Path, capsys: Captured) -> None:
-    """They are part of the stored case, and rows have the last word."""
+    """They are part of the stored case."""
     plan, options = write_plan(tmp_path, 1), ["-q", "--set", "source.0.magnitude=2.5"]
-    assert main(["ensemble", "run", str(plan), *options, "--set", "source.0.depth=300"]) == 0
+    assert main(["ensemble", "run", str(plan), *options]) == 0
     case = Store(tmp_path / "plan.zarr").attributes("run-0001")["case"]  # type: ignore[index]
     assert case["source"][0]["magnitude"] == 2.5 and case["source"][0]["depth"] == 400.0
     assert main(["ensemble", "run", str(plan), "--resume", *options]) == 0
@@ -98,6 +98,8 @@ def test_values_of_the_base_case_can_be_replaced(tmp_path: Path, capsys: Capture
     assert "source.0.magnitude was 2.5 and is 3" in capsys.readouterr().err
     assert main(["ensemble", "run", str(plan), "--resume", "--set", "source.7.x=1"]) == 2
     assert "source.7" in capsys.readouterr().err
+    assert main(["ensemble", "run", str(plan), "--set", "source.0.depth=300"]) == 2
+    assert "source.0.depth: is set by every row of the plan" in capsys.readouterr().err
 
 
 def test_progress_counts_the_runs_of_the_plan(

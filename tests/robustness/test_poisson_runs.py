@@ -163,7 +163,7 @@ def assert_same(folder: Path, other: Path) -> None:
 @pytest.mark.parametrize(
     ("sections", "said"),
     [
-        ({"boundaries": ""}, "screening: must be above 0 where no side is fixed"),
+        ({"boundaries": ""}, "screening: must be above 0 where no side is fixed or robin"),
         ({"equation": 'source = "foo(x)"'}, 'has the unknown name "foo"'),
         ({"equation": 'source = "1 / x"'}, "the source is inf at (0, 0, 0)"),
         ({"equation": 'exact = "log(x - 1)"'}, "equation.exact is nan at (0, 0, 0)"),

@@ -21,6 +21,7 @@ from groundswell.ensembles.rows import (
     combined,
     name_problems,
     read_csv,
+    settings_without_effect,
     zipped,
 )
 from groundswell.ensembles.samples import SampleSection
@@ -84,7 +85,7 @@ class Plan:
         ranks_per_run: number of processes that share a run.
         launcher: command that starts these processes, such as "srun -n 4"; by default mpiexec.
         source: name of the plan in messages.
-        settings: values of the base case to replace, by path; rows may replace them again.
+        settings: values of the base case to replace, by path; some rows may replace them again.
     """
 
     case: Path | Mapping[str, Any]
@@ -101,7 +102,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "store", Path(self.store).absolute())
-        problems = [CaseProblem(name, "", text) for name, text in name_problems(self.rows)]
+        found = [*name_problems(self.rows), *settings_without_effect(self.settings, self.rows)]
+        problems = [CaseProblem(key, "", text) for key, text in found]
         if problems:
             raise CaseError(problems, self.source)
 

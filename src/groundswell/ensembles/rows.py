@@ -165,3 +165,12 @@ def name_problems(rows: Sequence[Row]) -> Iterable[tuple[str, str]]:
         elif row.name in seen:
             yield row.name, "is also the name of another row; give each row its own name"
         seen.add(row.name)
+
+
+def settings_without_effect(
+    settings: Iterable[str], rows: Sequence[Row]
+) -> Iterable[tuple[str, str]]:
+    """Paths of the base case whose values every row replaces, each with the reason."""
+    for path in settings:
+        if all(any(f"{path}.".startswith(f"{key}.") for key in row.settings) for row in rows):
+            yield path, "is set by every row of the plan; leave it out, or change the plan"

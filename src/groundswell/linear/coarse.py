@@ -222,7 +222,7 @@ def factorise(matrix: Any) -> CoarseSolve:
 def _singular(error: Exception) -> InputError:
     return InputError(
         f"the coarsest matrix of multigrid is singular ({error}); give a screening above 0, or a "
-        "side where u is prescribed on each part of the mesh"
+        "side that is fixed or robin on each part of the mesh"
     )
 
 

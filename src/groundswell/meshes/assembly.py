@@ -62,7 +62,7 @@ class MeshGroups:
             hint = did_you_mean(unknown[0], names)
             raise InputError(f"{unknown[0]!r} is not a named volume of the mesh{hint}")
         if missing := [name for name in names if name not in values]:
-            raise InputError(f"by_volume lacks the volume {missing[0]} of the mesh")
+            raise InputError(f"by_volume lacks the volume {missing[0]} of the mesh; add it")
         if outside := int((self.volumes == 0).sum()):
             raise InputError(f"{counted(outside, 'element')} in no named volume")
         of_volumes = np.array([values[name] for name in names], float)
@@ -111,7 +111,7 @@ def _warnings(content: MeshContent, periodic: bool) -> Iterable[str]:
     if not any(block.tags.any() for block in content.of_dimension(2)):
         yield "no surfaces are named, so the whole boundary is one side, which has a number"
     if content.links and not periodic:
-        yield "periodic links between sides are ignored; use a box for a periodic domain"
+        yield "periodic links between sides are ignored; each has its own boundary condition"
 
 
 # --- elements -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,16 @@ def test_a_plan_built_in_python() -> None:
     assert plan.rows == [Row("run-0001", {"a": 1}), Row("run-0002", {"a": 2})]
     with pytest.raises(CaseError, match="x/y: is not a valid name"):
         Plan.of("case.toml", [{"name": "x/y"}], "store.zarr")
+
+
+@pytest.mark.parametrize("path", ["b.c", "b", "b.cd"])
+def test_settings_have_an_effect_on_some_row(path: str) -> None:
+    plan = Plan.of("case.toml", [{"a": 1}, {"a": 2, "b.c": 3}], "store.zarr")
+    assert dataclasses.replace(plan, settings={path: 5}).settings == {path: 5}
+
+
+@pytest.mark.parametrize("path", ["a.b", "a.b.c"])
+def test_settings_that_every_row_replaces(path: str) -> None:
+    plan = Plan.of("case.toml", [{"a.b": 1}, {"a.b": 2}], "store.zarr")
+    with pytest.raises(CaseError, match=rf"{path}: is set by every row of the plan"):
+        dataclasses.replace(plan, settings={path: 5})

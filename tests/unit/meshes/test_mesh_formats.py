@@ -174,6 +174,19 @@ def test_arrays_that_may_number_surfaces(tmp_path: Path) -> None:
     assert read_mesh_groups(path).sides.keys() == {"2", "4", "7"}
 
 
+def test_names_of_arrays_in_a_field_of_vtk(tmp_path: Path) -> None:
+    """They keep their case, and may be called like a section."""
+    mesh, tags = bent(1)
+    path = write(tmp_path / "a.vtk", mesh, tags, NAMES, binary=False)
+    text = path.read_text()
+    header, values = "SCALARS part int 1\nLOOKUP_TABLE default\n", text.split("default\n")[1]
+    count = len(values.split())
+    arrays = [f"{name} 1 {count} int\n{values}" for name in ("gmsh:physical", "normals")]
+    metadata = "METADATA\nINFORMATION 0\n\n"
+    path.write_text(text.replace(header + values, "FIELD a 2\n" + metadata.join(arrays)))
+    require_same(path, 8)
+
+
 def test_groups_of_med_that_share_cells(tmp_path: Path) -> None:
     import h5py
 

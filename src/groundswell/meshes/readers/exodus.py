@@ -65,7 +65,7 @@ class _Variables:
         return sorted(int(match[1]) for match in matches if match)
 
     def names(self, variable: str, ids: str, numbers: list[int]) -> dict[int, str]:
-        """Names of blocks or sets; those without one are called by their id."""
+        """Names of blocks or sets; those without one are named by their id."""
         texts, known = self.get(variable), self.get(ids)
         found = {}
         for n in numbers:

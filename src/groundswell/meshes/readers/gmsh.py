@@ -98,7 +98,7 @@ def _points(wanted: Integers, numbers: Integers) -> Integers:
 
 
 def _matched(source: Any, surfaces: tuple[int, int], affine: Floats) -> Integers:
-    """Points of a surface with those of another that an affine map leads to them, (pairs, 2)."""
+    """Points of a surface with those of another that an affine map takes to them, (pairs, 2)."""
     from scipy.spatial import cKDTree
 
     own, other = (_points_on(source, surface) for surface in surfaces)

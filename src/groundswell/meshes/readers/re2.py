@@ -74,7 +74,7 @@ class _Stream:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing follows but filling."""
+        """Whether nothing follows but padding."""
         return len(self.data) - self.at < self.size
 
     def words(self, count: int, dtype: np.dtype[Any]) -> HostArray:

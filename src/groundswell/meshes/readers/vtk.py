@@ -132,7 +132,9 @@ class _Grid:
             self.is_of_cells, self.tuples = name == "CELL_DATA", int(words[0])
         elif name == "METADATA":
             self.text.skip_paragraph()
-        elif name not in ("DATASET", "FIELD"):
+        elif name == "FIELD":
+            self._field(int(words[1]))
+        elif name != "DATASET":
             self._attribute(name, words)
 
     def _integers(self, count: int, of_type: str) -> Integers:
@@ -173,11 +175,19 @@ class _Grid:
             self.text.values(self.tuples * int(words[1]), self._colour)
         elif name == "TEXTURE_COORDINATES":
             self.text.values(self.tuples * int(words[1]), words[2])
-        elif name in _SHAPES:
+        else:
             self._store(words[0], self.text.values(self.tuples * _SHAPES[name], words[1]))
-        else:  # an array of a field: components, tuples and type follow its name
+
+    def _field(self, arrays: int) -> None:
+        """Read arrays of any names, each with its number of components, tuples and type."""
+        while arrays > 0:
+            name, *words = self.text.line() or [""]
+            if name == "METADATA":
+                self.text.skip_paragraph()
+                continue
             count = int(words[0]) * int(words[1])
             self._store(name, self.text.values(count, words[2]))
+            arrays -= 1
 
     @property
     def _colour(self) -> str:

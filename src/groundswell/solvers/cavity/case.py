@@ -238,7 +238,7 @@ class CavityCase(Case):
         if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
             yield (
                 ("fluid", "kind"),
-                "needs one axis with two walls of different fixed temperature",
+                "needs one axis with two walls of different uniform fixed temperatures",
             )
         if isinstance(self.fluid, Driven) and not self.fastest_wall:
             yield ("fluid", "kind"), "needs a wall with a velocity"

@@ -41,7 +41,7 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
 def _imbalance(summary: Mapping[str, Any]) -> Quantity:
     """What enters but does not leave: heat that the fluid stores, or an error of the grid."""
     missing, is_steady = summary["heat_imbalance"], summary.get("steady", False)
-    label = "heat in less heat out" if is_steady else "heat in less heat out, stored"
+    label = "heat in less heat out" if is_steady else "stored heat (in less out)"
     text = f"{100 * missing:.3g} %" if abs(missing) > ROUNDING else "0 %"
     return Quantity("heat_imbalance", missing, label, "", text, GROUP)
 

@@ -15,7 +15,7 @@ from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Launch, Listing, Source, list_launches
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.errors import NotFinite
+from groundswell.errors import NotFinite, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.cavity.case import FIELDS
@@ -196,11 +196,12 @@ class UnsteadyCavity(FlowSolver):
             yield (
                 f"{found:,} of {self.history.steps:,} steps in time ended above the tolerance, "
                 f"{self.setup.tolerance:g}; shorten time.step or raise time.steps "
-                f"({self.setup.cycles:,} cycles in a step)"
+                f"({counted(self.setup.cycles, 'cycle')} in a step)"
             )
 
     def status(self, step: int) -> str:
         """Simulated time, and the cycles of the last step."""
         unit = " s" * (self.setup.case.fluid.kind == "properties")
         end = self.time(self.setup.steps)
-        return f"t = {self.time(step):.4g} of {end:.4g}{unit}, {self._made} cycles a step"
+        cycles = counted(self._made, "cycle")
+        return f"t = {self.time(step):.4g} of {end:.4g}{unit}, {cycles} a step"

@@ -238,12 +238,12 @@ class PoissonCase(Case):
         determined = self._may_determine
         if not determined and self.equation.mean is None:
             allowed = (
-                "must be above 0 where no side is fixed, because u is determined only up to a "
-                "constant; or give the mean of u"
+                "must be above 0 where no side is fixed or robin, because u is determined only up "
+                "to a constant; or give the mean of u"
             )
             yield ("equation", "screening"), allowed
         if determined and self.equation.mean is not None:
-            allowed = "is for cases without a screening and without fixed sides; leave it out"
+            allowed = "is for cases without screening, fixed or robin sides; leave it out"
             yield ("equation", "mean"), allowed
         if self.run.processes and not isinstance(self.mesh, BoxMesh):
             yield ("run", "processes"), "are only for boxes; leave them out"

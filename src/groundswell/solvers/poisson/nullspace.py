@@ -71,6 +71,6 @@ def require_balanced(rest: float, imbalance: float) -> None:
         raise InputError(
             f"source and boundary fluxes sum to {rest:.6g}, {imbalance:.2g} of their absolute "
             "values; where only the mean of u is given they must cancel; change one of them, or "
-            "give a screening or a side where u is prescribed; if they do cancel, refine the mesh "
+            "give a screening, or a fixed or robin side; if they do cancel, refine the mesh "
             "or raise the degree"
         )

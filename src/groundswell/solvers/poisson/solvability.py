@@ -44,7 +44,7 @@ def _require_unique(
         several = f" in {counted(loose.sum(), 'element')}, the first is {loose.argmax()}"
         where = "" if loose.all() else several
         raise InputError(
-            "without a screening and without a side where u is prescribed, u is determined only up "
+            "without screening and without a fixed or robin side, u is determined only up "
             f"to a constant{where}; give a screening above 0, a side, or the mean of u"
         )
     if not loose.all():

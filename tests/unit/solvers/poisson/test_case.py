@@ -100,7 +100,7 @@ def test_what_check_tells() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"boundaries": {}}, "equation.screening: must be above 0 where no side is fixed"),
+        ({"boundaries": {}}, "equation.screening: must be above 0 where no side is fixed or robin"),
         ({"boundaries": {"wets": {"kind": "fixed"}}}, r'boundaries.wets.*did you mean "west"'),
         (
             {"boundaries": {"west": {"kind": "fixd"}}},

@@ -90,7 +90,7 @@ class MeshGeometry(Geometry):
     @property
     def _ends(self) -> list[tuple[float, float]]:
         """The lowest and the highest coordinate of nodes along x, y, z, m."""
-        nodes = self.mesh.nodes.reshape(-1, AXES)
+        nodes = self.mesh.nodes.reshape(-1, AXES) + 0.0  # without negative zeros
         return list(zip(nodes.min(axis=0).tolist(), nodes.max(axis=0).tolist(), strict=True))
 
     # --- positions --------------------------------------------------------------------------------
