@@ -13,6 +13,7 @@ from groundswell.meshes.hexahedra import AXES, Floats, face_nodes
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.report.pictures import Picture
+from groundswell.solvers.poisson.history_picture import history_picture
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
@@ -176,4 +177,5 @@ PICTURES = [
         solution_picture,
     ),
     Picture("convergence.csv", "convergence.png", "Residuals by iteration", convergence_picture),
+    Picture("history.csv", "history.png", "The range of u by time, and iterations", history_picture),
 ]
