@@ -177,5 +177,7 @@ PICTURES = [
         solution_picture,
     ),
     Picture("convergence.csv", "convergence.png", "Residuals by iteration", convergence_picture),
-    Picture("history.csv", "history.png", "The range of u by time, and iterations", history_picture),
+    Picture(
+        "history.csv", "history.png", "The range of u by time, and iterations", history_picture
+    ),
 ]

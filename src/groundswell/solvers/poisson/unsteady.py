@@ -154,6 +154,10 @@ class UnsteadyPoisson(ElementSolver):
         """u at the nodes, (elements, (N + 1)^3), on the device."""
         return self.kept[0]
 
+    def solution(self) -> Floats:
+        """A copy of `values` on the host."""
+        return np.asarray(self.backend.to_host(self.kept[0]))
+
     def time(self, step: int) -> float:
         """Time after so many steps, s."""
         return step * self._dt
