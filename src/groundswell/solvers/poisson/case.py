@@ -296,7 +296,7 @@ class PoissonCase(Case):
             return
         yield from self._only_in_time()
         for place, text in STEADY.violations(self.output.record):
-            yield ("output", *place), text
+            yield ("output", *place), f"{text} without [time]"
         if self.run.checkpoint is not None:
             yield ("run", "checkpoint"), "is for cases with [time]; leave it out"
 

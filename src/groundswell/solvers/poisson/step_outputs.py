@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json
@@ -21,7 +20,7 @@ class StepOutputs(Outputs):
     """Records during a run, and collects the solution of all ranks at its end.
 
     Args:
-        u: the solution on the device, (elements, (N + 1)^3).
+        solution: its values are on the device until `write` copies those of the end to the host.
 
     Attributes:
         launches: what the recorders launch before each step.
@@ -34,11 +33,9 @@ class StepOutputs(Outputs):
         comm: Communicator,
         problem: BoundaryValueProblem,
         solution: Solution,
-        *,
         history: StepHistory,
-        u: DeviceArray,
     ) -> None:
-        super().__init__(setup, backend, comm, problem, solution, u=u)
+        super().__init__(setup, backend, comm, problem, solution, u=solution.values)
         self._history = history
         at_once = ([launch] for launch in self._recorders.launches)
         self.launches = [*backend.concurrently(*at_once), *self._recorders.tick]

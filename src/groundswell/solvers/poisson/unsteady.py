@@ -54,9 +54,9 @@ class UnsteadyPoisson(ElementSolver):
         self.history = StepHistory(backend, setup.steps)
         exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = ConvergenceHistory(np.zeros(1), converged=False)
-        solution = Solution(self.elements, np.zeros(shape), nothing, exact)
+        solution = Solution(self.elements, self.kept[0], nothing, exact)
         about = (setup, backend, self.comm, self.problem, solution)
-        self.outputs = StepOutputs(*about, history=self.history, u=self.kept[0])
+        self.outputs = StepOutputs(*about, self.history)
         self._solution = solution
         self.restart()
 
