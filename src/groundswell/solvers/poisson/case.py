@@ -214,16 +214,20 @@ class TimeSection(Section):
 
 
 class PoissonOutput(OutputSection):
-    """`[output]`: `fields` writes u on all elements; residuals are always written."""
+    """`[output]`: `fields` writes u on all elements; residuals are always written.
+
+    `film` is for cases with `[time]`: a film of the middle plane across y.
+    """
 
     recordable: ClassVar[Recordable] = Recordable(
         ("u",),
         ("points", "line", "plane"),
-        files=("solution.vtkhdf",),
+        files=("solution.vtkhdf", "film.nc"),
         on_elements=True,
     )
 
     fields: Flag = True
+    film: Flag = False
 
 
 STEADY = replace(PoissonOutput.recordable, what=("final",), timed=False)
@@ -297,6 +301,8 @@ class PoissonCase(Case):
         yield from self._only_in_time()
         for place, text in STEADY.violations(self.output.record):
             yield ("output", *place), f"{text} without [time]"
+        if self.output.film:
+            yield ("output", "film"), "is for cases with [time]; leave it out"
         if self.run.checkpoint is not None:
             yield ("run", "checkpoint"), "is for cases with [time]; leave it out"
 

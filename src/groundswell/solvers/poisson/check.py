@@ -57,6 +57,7 @@ def _steps(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("steps", time.steps, "steps", text=text, group=TIME)
     yield Quantity("order", time.order, group=TIME)
     yield Quantity("solutions", solutions, group=TIME)
+    yield Quantity("film", setup.case.output.film, group=TIME)
 
 
 def _mesh(setup: Setup) -> str:

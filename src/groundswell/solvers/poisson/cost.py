@@ -90,7 +90,7 @@ def _device_factors(setup: Setup) -> int:
 
 def _files(setup: Setup) -> int:
     """Bytes of the records, and of the solution: connectivity, positions, values."""
-    records = setup.recording.file_bytes(setup.case.output.record, setup.steps)
+    records = setup.recording.file_bytes(setup.records, setup.steps)
     if not setup.case.output.fields:
         return records
     values = 3 + 1 + (setup.case.equation.exact is not None)

@@ -65,7 +65,7 @@ class Outputs:
         self._setup, self._backend, self._comm = setup, backend, comm
         self._problem, self._solution = problem, solution
         domain = ElementDomain(comm, setup.mesh, setup.degree, solution.elements)
-        records, sections = recording(setup.case, domain), setup.case.output.record
+        records, sections = recording(setup.case, domain), setup.records
         shape = solution.values.shape if sections else (0, 1)
         self._u = backend.zeros(shape, "float64") if u is None else u
         self._recorders = Recorders(sections, records, {"u": self._u}, backend, comm)

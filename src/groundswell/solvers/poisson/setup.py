@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import chain
 
 from groundswell.arrays import Integers
+from groundswell.case.recording import RecordSection
 from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
@@ -25,6 +26,7 @@ from groundswell.solvers.poisson.case import (
 )
 from groundswell.solvers.poisson.case_equation import find_equation, with_inertia
 from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.film import records_of
 from groundswell.solvers.poisson.lines import looks_flat
 from groundswell.solvers.poisson.materials import at_time, mismatches, number_elements
 from groundswell.solvers.poisson.multigrid import level_degrees
@@ -79,6 +81,11 @@ class Setup:
     def recording(self) -> Recording:
         """The recordable field on the whole mesh."""
         return recording(self.case, ElementDomain.outline(self.outline))
+
+    @cached_property
+    def records(self) -> tuple[RecordSection, ...]:
+        """What is recorded, and the samples of a film."""
+        return records_of(self.case, ElementDomain.outline(self.outline))
 
     @property
     def outline(self) -> Hexahedra:
@@ -199,7 +206,7 @@ def prepare(case: PoissonCase, comm: Communicator | None = None) -> Setup:
             position to record.
     """
     setup = _with_mesh(case)
-    setup.recording.require_samples(case.output.record, setup.steps)
+    setup.recording.require_samples(setup.records, setup.steps)
     return setup
 
 
