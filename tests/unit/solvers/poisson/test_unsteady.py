@@ -13,6 +13,7 @@ import groundswell as gs
 from groundswell.backends import open_backend
 from groundswell.errors import CaseError, InputError, Interrupted
 from groundswell.solvers.poisson.case import PoissonCase
+from groundswell.solvers.poisson.film import solution_film
 from groundswell.solvers.poisson.history_picture import history_picture
 from groundswell.solvers.poisson.setup import prepare
 from groundswell.solvers.poisson.time_scheme import Scheme
@@ -191,7 +192,17 @@ def test_a_stopped_run_continues_bit_for_bit(order: int, tmp_path: Path) -> None
     assert history_picture(tmp_path / "whole").stat().st_size > 10_000
 
 
-def test_check_counts_the_steps(tmp_path: Path) -> None:
+def test_a_film_of_the_middle_plane(tmp_path: Path) -> None:
+    case = PoissonCase.from_dict(content(output={"film": True}))
+    found = gs.run(case, folder=tmp_path / "run")
+    with xarray.open_dataset(tmp_path / "run" / "film.nc", engine="h5netcdf") as film:
+        assert film.u.shape == (6, 160, 160) and float(film.y) == 0.5
+    assert found.summary["case"]["film"] is True
+    drawn = solution_film(tmp_path / "run")
+    assert drawn.stem == "film" and drawn.stat().st_size > 10_000
+
+
+def test_check_counts_the_steps() -> None:
     case = PoissonCase.from_dict(
         content(time={"step": "1 min", "duration": "90.5 min", "order": 3})
     )
@@ -229,6 +240,10 @@ TIME = {"step": 0.05, "duration": 0.3}
         (
             {"time": None, "equation": {}, "run": {"checkpoint": {"steps": 1}}},
             "run.checkpoint.*: is for cases with .time.; leave it out",
+        ),
+        (
+            {"time": None, "equation": {}, "output": {"film": True}},
+            "output.film = true: is for cases with .time.; leave it out",
         ),
         (
             {"time": None, "equation": {}, "output": {"record": [POINTS]}},
