@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import ceil, inf
+from math import inf
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -22,7 +22,7 @@ from groundswell.case.common import (
 from groundswell.case.expressions import Formula, FormulaInTime, depends_on_time
 from groundswell.case.problems import Violation
 from groundswell.case.recording import AxisName, Recordable
-from groundswell.case.units import Count, Flag, InRange, Length, Number, Positive, Time
+from groundswell.case.units import Count, Flag, Length, Number, Positive
 from groundswell.errors import did_you_mean, listed
 from groundswell.solvers.poisson.coefficient_types import (
     CapacityValue,
@@ -30,6 +30,7 @@ from groundswell.solvers.poisson.coefficient_types import (
     ScreeningValue,
     TransferValue,
 )
+from groundswell.solvers.poisson.time_section import TimeSection
 
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
@@ -39,8 +40,6 @@ UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 DTYPES = {"double": "float64", "single": "float32"}
 TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the residual
 MAX_DEGREE = 15
-MAX_STEPS = 1_000_000
-ROUNDING = 1e-9  # relative, of a duration over a step
 VARYING = ("source", "exact", "value", "ambient")  # keys of functions that may contain the time
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
@@ -182,32 +181,6 @@ class MethodSection(Section):
     tolerance: Annotated[Number, Field(gt=0, lt=1)] | None = None
     iterations: Count = 10_000
     preconditioner: Preconditioner = "jacobi"
-
-
-# --- time -----------------------------------------------------------------------------------------
-
-
-class TimeSection(Section):
-    """`[time]`: implicit steps of order 1, 2 or 3 through the duration.
-
-    The number of steps is rounded up.
-    """
-
-    duration: Annotated[Time, Positive, InRange]
-    step: Annotated[Time, Positive, InRange]
-    order: Annotated[int, Field(strict=True, ge=1, le=3)] = 2
-
-    @property
-    def steps(self) -> int:
-        """Number of steps."""
-        return ceil(self.duration / self.step * (1 - ROUNDING))
-
-    def violations(self) -> Iterator[Violation]:
-        """A step that is longer than the duration, or too short."""
-        if self.step > self.duration:
-            yield ("step",), f"must be at most the duration, {self.duration:g} s"
-        elif self.steps > MAX_STEPS:
-            yield ("step",), f"must be at least duration / {MAX_STEPS:,}"
 
 
 # --- output, and all ------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from groundswell.solvers.poisson.case import (
     BoxMesh,
     FileMesh,
     PoissonCase,
-    TimeSection,
     unknown_sides,
 )
 from groundswell.solvers.poisson.case_equation import find_equation, with_inertia
@@ -33,6 +32,7 @@ from groundswell.solvers.poisson.multigrid import level_degrees
 from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.roofline import stored_factors
 from groundswell.solvers.poisson.step_equation import StepEquation
+from groundswell.solvers.poisson.time_section import TimeSection
 from groundswell.solvers.poisson.validation import as_function
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.given_fields import is_number, varies_within_elements

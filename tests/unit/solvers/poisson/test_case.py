@@ -16,8 +16,9 @@ from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
-from groundswell.solvers.poisson.case import PoissonCase, TimeSection
+from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.solvers.poisson.setup import prepare
+from groundswell.solvers.poisson.time_section import TimeSection
 from groundswell.spectral_elements.boundary import integrate_over_faces
 from groundswell.spectral_elements.partition import ElementPartition
 

@@ -16,10 +16,10 @@ from groundswell.backends import Backend, open_backend
 from groundswell.case.load import load_case
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box
-from groundswell.solvers.poisson.case import TimeSection
 from groundswell.solvers.poisson.make_solver import make_solver
 from groundswell.solvers.poisson.setup import Setup, prepare
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.poisson.time_section import TimeSection
 from groundswell.solvers.poisson.unsteady import UnsteadyPoisson
 
 pytestmark = pytest.mark.each_value
