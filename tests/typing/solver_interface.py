@@ -46,6 +46,7 @@ from groundswell.solvers.poisson.outputs import Outputs as PoissonOutputs
 from groundswell.solvers.poisson.setup import Setup as PoissonSetup
 from groundswell.solvers.poisson.setup import prepare as prepare_poisson
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.poisson.unsteady import UnsteadyPoisson
 from groundswell.solvers.ultrasound import check as ultrasound_check
 from groundswell.solvers.ultrasound import cost as ultrasound_cost
 from groundswell.solvers.ultrasound.kwave.outputs import KWaveOutputs
@@ -105,12 +106,20 @@ steppers: list[type[TimeStepper]] = [
     Acoustics,
     Cavity,
     UnsteadyCavity,
+    UnsteadyPoisson,
     DgWave,
     Earthquake,
     KWaveSolver,
     Ultrasound,
 ]
-timed: list[type[TimeDependent]] = [Acoustics, UnsteadyCavity, DgWave, Earthquake, Ultrasound]
+timed: list[type[TimeDependent]] = [
+    Acoustics,
+    UnsteadyCavity,
+    DgWave,
+    Earthquake,
+    UnsteadyPoisson,
+    Ultrasound,
+]
 direct: list[type[DirectSolver]] = [Poisson]
 composed: list[type[Composed]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
 solved: list[type[TimedSolve]] = [Poisson]
@@ -119,11 +128,12 @@ finding: list[type[Finding]] = [Cavity, UnsteadyCavity, DgWave]
 checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
 watched: list[type[EnergyCheck]] = [DgWave, Earthquake]
 supplied: list[type[EnergySupply]] = [DgWave, Earthquake]
-preparing: list[type[Preparing]] = [DgWave, UnsteadyCavity, Ultrasound]
+preparing: list[type[Preparing]] = [DgWave, UnsteadyCavity, UnsteadyPoisson, Ultrasound]
 tunable: list[type[Tunable]] = [
     Acoustics,
     Cavity,
     UnsteadyCavity,
+    UnsteadyPoisson,
     DgWave,
     Earthquake,
     Poisson,

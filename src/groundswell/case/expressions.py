@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from groundswell.case.problems import reject
 from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
 
-AXES = ("x", "y", "z")
+AXES, TIME = ("x", "y", "z"), "t"
 CONSTANTS = {"pi": np.pi, "e": np.e}
 UNARY = "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log10 sqrt abs sign floor".split()
 
@@ -138,15 +138,23 @@ def _float(value: Any) -> Any:
 _NUMBER = Unit("", f"an expression such as {EXAMPLE}, or a number", "1.5")
 
 
-def _checked(value: object) -> str | float:
+def _checked(value: object, variables: Sequence[str] = AXES) -> str | float:
     if not isinstance(value, str):
         return _NUMBER.read(value)
     try:
-        Expression(value)
+        Expression(value, variables)
     except ValueError as error:
         reject([((), str(error))])
     return value
 
 
+def depends_on_time(value: object) -> bool:
+    """Whether the value of a `FormulaInTime` contains the time."""
+    return isinstance(value, str) and TIME in Expression(value, (*AXES, TIME)).names
+
+
 # In a case the text is kept, so that the case can be written as text.
 Formula = Annotated[str | float, PlainValidator(_checked)]
+FormulaInTime = Annotated[
+    str | float, PlainValidator(partial(_checked, variables=(*AXES, TIME)))
+]  # of x, y and z, m, and t, s

@@ -112,7 +112,7 @@ class ElementDomain:
 
     def _without_rounding(self, points: Floats) -> Floats:
         """Positions, with coordinates that rounding puts just outside the mesh's extent on it."""
-        low, high = self._extent()
+        low, high = self.extent()
         inside = np.clip(points, low, high)
         return np.where(np.abs(points - inside) <= ROUNDING * (high - low), inside, points)
 
@@ -120,7 +120,7 @@ class ElementDomain:
         if not len(missing):
             return
         place = ", ".join(f"{a:.15g}" for a in points[missing[0]])
-        ends = zip(NAMES, *self._extent(), strict=True)
+        ends = zip(NAMES, *self.extent(), strict=True)
         within = ", ".join(f"{name} {low:.15g} to {high:.15g}" for name, low, high in ends)
         raise InputError(
             f"{len(missing)} of {len(points)} positions of output.record lie outside the mesh, the "
@@ -128,7 +128,7 @@ class ElementDomain:
             "into elements"
         )
 
-    def _extent(self) -> tuple[Floats, Floats]:
+    def extent(self) -> tuple[Floats, Floats]:
         """The lowest and the highest coordinates of the mesh's own nodes, on all ranks."""
         low, high = np.full(AXES, np.inf), np.full(AXES, -np.inf)
         for part in chunks(len(self.elements), (self.mesh.order + 1) ** AXES):
@@ -143,7 +143,7 @@ class ElementDomain:
             raise InputError(
                 "where.points is required for a plane across elements; give two, as in [101, 51]"
             )
-        low, high = self._extent()
+        low, high = self.extent()
         normal = NAMES.index(where.normal)
         along = dict(zip((a for a in range(AXES) if a != normal), where.points, strict=True))
         axes = [

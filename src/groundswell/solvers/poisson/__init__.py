@@ -32,12 +32,12 @@ info = SolverInfo(
     summary="Screened Poisson's equation by spectral elements on hexahedra.",
     package=__name__,
     case=".case:PoissonCase",
-    solver=".solver:Poisson",
+    solver=".make_solver:make_solver",
     kernel_groups=".kernel_groups:KERNEL_GROUPS",
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
-    results={name: f".results:{name}" for name in ("fields", "residuals", "solution")},
+    results={name: f".results:{name}" for name in ("fields", "history", "residuals", "solution")},
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from typing import Annotated, ClassVar, Literal
 
@@ -18,16 +19,18 @@ from groundswell.case.common import (
     exactly_one,
     repeated,
 )
-from groundswell.case.expressions import Formula
+from groundswell.case.expressions import Formula, FormulaInTime, depends_on_time
 from groundswell.case.problems import Violation
 from groundswell.case.recording import AxisName, Recordable
 from groundswell.case.units import Count, Flag, Length, Number, Positive
 from groundswell.errors import did_you_mean, listed
 from groundswell.solvers.poisson.coefficient_types import (
+    CapacityValue,
     ConductivityValue,
     ScreeningValue,
     TransferValue,
 )
+from groundswell.solvers.poisson.time_section import TimeSection
 
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
@@ -37,6 +40,7 @@ UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 DTYPES = {"double": "float64", "single": "float32"}
 TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the residual
 MAX_DEGREE = 15
+VARYING = ("source", "exact", "value", "ambient")  # keys of functions that may contain the time
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
 Precision = Literal["single", "double"]
@@ -124,13 +128,18 @@ class EquationSection(Section):
     `exact` is the exact u, if known. `mean` is the mean of u over the domain, where neither the
     screening nor a side determines u. Functions of position are numbers, or text such as
     "sin(pi * x)". The conductivity may be a list of six, a symmetric tensor.
+
+    With `[time]`, capacity du/dt is added on the left, and u begins with `initial`; by default they
+    are 1 and 0. The source, `exact` and values of sides may then contain the time `t`.
     """
 
     conductivity: ConductivityValue = 1.0
     screening: ScreeningValue = 0.0
-    source: Formula = 0.0
-    exact: Formula | None = None
+    source: FormulaInTime = 0.0
+    exact: FormulaInTime | None = None
     mean: Number | None = None
+    capacity: CapacityValue | None = None
+    initial: Formula | None = None
 
 
 class MaterialSection(Section):
@@ -138,14 +147,16 @@ class MaterialSection(Section):
 
     conductivity: ConductivityValue | None = None
     screening: ScreeningValue | None = None
-    source: Formula | None = None
+    source: FormulaInTime | None = None
+    capacity: CapacityValue | None = None
+    initial: Formula | None = None
 
 
 class BoundarySection(Section):
     """`kind = "fixed"` prescribes u, `kind = "flux"` the flux k du/dn; n points outwards."""
 
     kind: Literal["fixed", "flux"]
-    value: Formula = 0.0
+    value: FormulaInTime = 0.0
 
 
 class RobinSection(Section):
@@ -153,7 +164,7 @@ class RobinSection(Section):
 
     kind: Literal["robin"]
     h: TransferValue
-    ambient: Formula = 0.0
+    ambient: FormulaInTime = 0.0
 
 
 SideSection = Annotated[BoundarySection | RobinSection, TaggedUnion()]
@@ -176,18 +187,23 @@ class MethodSection(Section):
 
 
 class PoissonOutput(OutputSection):
-    """`[output]`: `fields` writes u on all elements; residuals are always written."""
+    """`[output]`: `fields` writes u on all elements; residuals are always written.
+
+    `film` is for cases with `[time]`: a film of the middle plane across y.
+    """
 
     recordable: ClassVar[Recordable] = Recordable(
         ("u",),
         ("points", "line", "plane"),
-        ("final",),
-        timed=False,
-        files=("solution.vtkhdf",),
+        files=("solution.vtkhdf", "film.nc"),
         on_elements=True,
     )
 
     fields: Flag = True
+    film: Flag = False
+
+
+STEADY = replace(PoissonOutput.recordable, what=("final",), timed=False)
 
 
 class PoissonRun(RunSection):
@@ -196,7 +212,7 @@ class PoissonRun(RunSection):
     `transport` and `route` choose how ranks exchange values; "auto" measures the fastest.
     """
 
-    unsupported: ClassVar[tuple[str, ...]] = ("checkpoint", "overlap", "narrow", "codec", "lossy")
+    unsupported: ClassVar[tuple[str, ...]] = ("overlap", "narrow", "codec", "lossy")
 
     precision: Precision = "double"
     route: RouteName = "auto"
@@ -209,13 +225,13 @@ class PoissonRun(RunSection):
 
 
 class PoissonCase(Case):
-    """-div(k grad u) + c u = f: `[mesh]`, `[equation]`, `[boundaries]`, `[method]`.
+    """-div(k grad u) + c u = f: `[mesh]`, `[equation]`, `[boundaries]`, `[method]`, `[time]`.
 
     Sides without a boundary condition have no flux. Raises `CaseError`.
     """
 
     solver: Literal["poisson"] = "poisson"
-    time: None = None
+    time: TimeSection | None = None
     output: PoissonOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: PoissonRun = PoissonRun()
     mesh: MeshSection
@@ -235,6 +251,7 @@ class PoissonCase(Case):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
         if self.material and not isinstance(self.mesh, FileMesh):
             yield ("material",), "is for the named volumes of a mesh file; leave it out"
+        yield from self._violations_in_time()
         determined = self._may_determine
         if not determined and self.equation.mean is None:
             allowed = (
@@ -244,13 +261,52 @@ class PoissonCase(Case):
             yield ("equation", "screening"), allowed
         if determined and self.equation.mean is not None:
             allowed = "is for cases without screening, fixed or robin sides; leave it out"
+            if self.time is not None:
+                allowed = "is for cases without [time]: initial values determine it; leave it out"
             yield ("equation", "mean"), allowed
         if self.run.processes and not isinstance(self.mesh, BoxMesh):
             yield ("run", "processes"), "are only for boxes; leave them out"
 
+    def _violations_in_time(self) -> Iterator[Violation]:
+        """What is only for cases with `[time]`."""
+        if self.time is not None:
+            return
+        yield from self._only_in_time()
+        for place, text in STEADY.violations(self.output.record):
+            yield ("output", *place), f"{text} without [time]"
+        if self.output.film:
+            yield ("output", "film"), "is for cases with [time]; leave it out"
+        if self.run.checkpoint is not None:
+            yield ("run", "checkpoint"), "is for cases with [time]; leave it out"
+
+    def _only_in_time(self) -> Iterator[Violation]:
+        """Keys and functions that are only for cases with `[time]`."""
+        for place, value in self._given_values():
+            if place[-1] in ("capacity", "initial") and value is not None:
+                yield place, "is for cases with [time]; leave it out"
+            elif depends_on_time(value):
+                yield place, "contains the time t, which is for cases with [time]"
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether the source or the value of a side does."""
+        return any(depends_on_time(value) for _, value in self._given_values())
+
+    def _given_values(self) -> Iterator[tuple[tuple[str, ...], object]]:
+        """The values of the equation, its materials and its sides, by place."""
+        tables: dict[tuple[str, ...], Section] = {("equation",): self.equation}
+        tables |= {("material", name): table for name, table in self.material.items()}
+        tables |= {("boundaries", name): table for name, table in self.boundaries.items()}
+        for place, table in tables.items():
+            for key, value in table:
+                if key in (*VARYING, "capacity", "initial"):
+                    yield (*place, key), value
+
     @property
     def _may_determine(self) -> bool:
         """Whether a side or a screening may determine u; functions of position may be 0."""
+        if self.time is not None:
+            return True
         screenings = [self.equation.screening, *(m.screening for m in self.material.values())]
         sides = self.boundaries.values()
         holds = (s.kind == "fixed" or (isinstance(s, RobinSection) and s.h != 0) for s in sides)

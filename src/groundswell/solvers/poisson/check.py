@@ -14,14 +14,16 @@ from groundswell.simulation.solver import Cost
 from groundswell.solvers.poisson.case import BoxMesh
 from groundswell.solvers.poisson.lines import FLAT, MAX_LINES
 from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.time_scheme import Scheme
 
-ELEMENTS, EQUATION = "Elements and iteration", "The equation"
+ELEMENTS, TIME, EQUATION = "Elements and iteration", "Steps in time", "The equation"
+LABELS = {"initial": "initial value"}
 LEAST_TOLERANCE = {"double": 1e-15, "single": 1e-6}  # about the rounding of residuals
 
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
-    """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
-    return [*_elements(setup, cost), *_equation(setup)]
+    """Elements, the iteration, memory; steps in time; the equation and its boundary conditions."""
+    return [*_elements(setup, cost), *_steps(setup), *_equation(setup)]
 
 
 def _elements(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -41,6 +43,21 @@ def _elements(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
     yield Quantity("tolerance", tolerance, group=ELEMENTS)
     yield cost.memory_quantity(ELEMENTS)
+
+
+def _steps(setup: Setup) -> Iterator[Quantity]:
+    """Steps in time, and how many linear systems they solve."""
+    if (time := setup.case.time) is None:
+        return
+    yield Quantity("dt", time.step, "time step", "s", group=TIME)
+    solutions = Scheme.of(time.order).solutions(time.steps)
+    text = f"{time.steps:,} of order {time.order}"
+    if solutions > time.steps:
+        text += f", with {solutions:,} solutions of the linear system"
+    yield Quantity("steps", time.steps, "steps", text=text, group=TIME)
+    yield Quantity("order", time.order, group=TIME)
+    yield Quantity("solutions", solutions, group=TIME)
+    yield Quantity("film", setup.case.output.film, group=TIME)
 
 
 def _mesh(setup: Setup) -> str:
@@ -103,14 +120,17 @@ def _equation(setup: Setup) -> Iterator[Quantity]:
 def _coefficients(setup: Setup) -> Iterator[Quantity]:
     """k and c, of each material if there are several."""
     units = {"conductivity": ("", "", 1.0), "screening": ("1/m^2", " per m^2", 0.0)}
+    if setup.case.time is not None:
+        units |= {"capacity": ("", "", 1.0), "initial": ("", "", 0.0)}
     for name, (unit, after, default) in units.items():
         usual = getattr(setup.case.equation, name)
+        usual = default if usual is None else usual
         given = {key: getattr(each, name) for key, each in setup.case.material.items()}
         found = {key: usual if value is None else value for key, value in given.items()}
         texts = [f"{_as_text(value)}{after} in {_as_name(key)}" for key, value in found.items()]
         text = "; ".join(texts) or _as_text(usual) + after
         is_default = all(value == default for value in (*found.values(), usual))
-        label = "" if is_default else name
+        label = "" if is_default else LABELS.get(name, name)
         yield Quantity(name, found or usual, label, unit, text, EQUATION)
 
 

@@ -47,6 +47,13 @@ def _conductivity(value: Any) -> str | float | tuple[str | float, ...]:
     return found
 
 
+def _capacity(value: object) -> str | float:
+    found = _number_or_expression(value, Unit("", "a capacity", "3.6e6"))
+    if not isinstance(found, str) and found <= 0:
+        reject([((), "must be above 0")])
+    return found
+
+
 def _transfer(value: object) -> str | float:
     found = _number_or_expression(value, Unit("", "a coefficient", "25.0"))
     if not isinstance(found, str) and found < 0:
@@ -55,5 +62,6 @@ def _transfer(value: object) -> str | float:
 
 
 ScreeningValue = Annotated[str | float, PlainValidator(_screening)]
+CapacityValue = Annotated[str | float, PlainValidator(_capacity)]
 ConductivityValue = Annotated[str | float | tuple[str | float, ...], PlainValidator(_conductivity)]
 TransferValue = Annotated[str | float, PlainValidator(_transfer)]

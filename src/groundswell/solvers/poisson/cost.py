@@ -10,6 +10,10 @@ from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.poisson.memory import DOUBLE, SINGLE, MemoryEstimate
 from groundswell.solvers.poisson.roofline import MemoryTraffic
 from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.step_history import StepRow
+from groundswell.solvers.poisson.time_scheme import KEPT
+
+HOST_ARRAYS = 6  # of a step in time: weights, guess, values before, source, and two in between
 
 
 def estimate(setup: Setup) -> Cost:
@@ -64,7 +68,16 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
         coefficients=setup.varying_coefficients,
     )
     on_host = estimate.host if on_cpu else 0
-    return estimate.device(np.dtype(setup.dtype).itemsize) + cycled + on_host
+    of_time = _memory_of_time(setup, elements, on_host=on_cpu)
+    return estimate.device(np.dtype(setup.dtype).itemsize) + cycled + on_host + of_time
+
+
+def _memory_of_time(setup: Setup, elements: int, *, on_host: bool) -> int:
+    """Bytes of values before, of the table of steps and, on a CPU, of inertia and slopes."""
+    if setup.case.time is None:
+        return 0
+    arrays = KEPT + (KEPT + HOST_ARRAYS) * on_host
+    return DOUBLE * (arrays * elements * setup.element_nodes + setup.steps * len(StepRow._fields))
 
 
 def _device_factors(setup: Setup) -> int:
@@ -77,7 +90,7 @@ def _device_factors(setup: Setup) -> int:
 
 def _files(setup: Setup) -> int:
     """Bytes of the records, and of the solution: connectivity, positions, values."""
-    records = setup.recording.file_bytes(setup.case.output.record, setup.steps)
+    records = setup.recording.file_bytes(setup.records, setup.steps)
     if not setup.case.output.fields:
         return records
     values = 3 + 1 + (setup.case.equation.exact is not None)

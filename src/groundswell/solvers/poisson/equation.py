@@ -57,6 +57,11 @@ class Equation:
     conductivity: Conductivity = 1.0
     robin: Mapping[int, Robin] = field(default_factory=dict)
 
+    @property
+    def reactions(self) -> tuple[GivenField, ...]:
+        """The fields of which the coefficient of u consists."""
+        return (self.screening,)
+
     def on(self, space: FunctionSpace) -> DiscreteEquation:
         """Evaluate the coefficients on a space; all ranks must call it.
 

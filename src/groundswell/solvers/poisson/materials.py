@@ -7,19 +7,22 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from groundswell.arrays import Integers
-from groundswell.case.expressions import AXES, Expression
+from groundswell.case.expressions import AXES, TIME, Expression, depends_on_time
 from groundswell.case.problems import Violation
 from groundswell.errors import counted, did_you_mean, listed
 from groundswell.meshes.assembly import MeshGroups
 from groundswell.solvers.poisson.case import EquationSection, MaterialSection
 from groundswell.solvers.poisson.equation import Conductivity
+from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.given_fields import FieldsByMaterial, GivenField
 
 Entries = tuple[GivenField, ...]
 
 
-def field_of(value: str | float) -> GivenField:
+def field_of(value: str | float | Function) -> GivenField:
     """A number or a function of position; text without coordinates is a number."""
+    if callable(value):
+        return value
     expression = Expression(value)
     if not isinstance(value, str) or not expression.names & {*AXES}:
         return float(expression(*(np.zeros(1),) * len(AXES))[0])
@@ -70,13 +73,28 @@ def find_field(
     section: EquationSection,
     materials: Mapping[str, MaterialSection],
     numbers: Integers | None,
+    default: float = 0.0,
+    time: float = 0.0,
 ) -> GivenField:
-    """The screening or the source of all elements, or by material."""
+    """The screening, the source or another field of all elements, or by material.
+
+    Args:
+        default: the field if neither the section nor the material gives it.
+        time: at which to evaluate functions of time, s.
+    """
     usual = getattr(section, name)
-    if numbers is None:
-        return field_of(usual)
-    given = [getattr(each, name) for each in materials.values()]
-    return FieldsByMaterial(numbers, [field_of(usual if v is None else v) for v in given])
+    values = [usual] if numbers is None else [getattr(m, name) for m in materials.values()]
+    given = (usual if value is None else value for value in values)
+    fields = [field_of(at_time(default if v is None else v, time)) for v in given]
+    return fields[0] if numbers is None else FieldsByMaterial(numbers, fields)
+
+
+def at_time(value: str | float, time: float) -> str | float | Function:
+    """A value of a case at a time, s: a function of position if it depends on the time."""
+    if not depends_on_time(value):
+        return value
+    expression = Expression(value, (*AXES, TIME))
+    return lambda x, y, z: expression(x, y, z, np.full(np.shape(x), time))
 
 
 def _entries(value: str | float | tuple[str | float, ...]) -> Entries:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
@@ -46,7 +46,11 @@ class Solution:
 
 
 class Outputs:
-    """Collects the solution of all ranks at the end of a run."""
+    """Collects the solution of all ranks at the end of a run.
+
+    Args:
+        u: the solution on the device, (elements, (N + 1)^3); by default, room for it if needed.
+    """
 
     def __init__(
         self,
@@ -55,12 +59,15 @@ class Outputs:
         comm: Communicator,
         problem: BoundaryValueProblem,
         solution: Solution,
+        *,
+        u: DeviceArray | None = None,
     ) -> None:
         self._setup, self._backend, self._comm = setup, backend, comm
         self._problem, self._solution = problem, solution
         domain = ElementDomain(comm, setup.mesh, setup.degree, solution.elements)
-        records, sections = recording(setup.case.title, domain), setup.case.output.record
-        self._u = backend.zeros(solution.values.shape if sections else (0, 1), "float64")
+        records, sections = recording(setup.case, domain), setup.records
+        shape = solution.values.shape if sections else (0, 1)
+        self._u = backend.zeros(shape, "float64") if u is None else u
         self._recorders = Recorders(sections, records, {"u": self._u}, backend, comm)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
@@ -89,26 +96,33 @@ class Outputs:
 
     def _summary(self) -> dict[str, Any]:
         """Summary of the whole solution; all ranks must call it."""
-        values, history = self._solution.values, self._solution.history
+        history = self._solution.history
         first, last = (float(history.residuals[n]) for n in (0, -1))
-        ranges = self._comm.allgather((values.min(), values.max()))
-        low, high = zip(*ranges, strict=True)
         found = {
             "iterations": history.iterations,
             "converged": history.converged,
             "residual": last,
             "relative_residual": last / first if first else 0.0,
-            "smallest": float(min(low)),
-            "largest": float(max(high)),
         }
+        return found | self._range() | self._errors()
+
+    def _range(self) -> dict[str, float]:
+        """The smallest and the largest u; all ranks must call it."""
+        values = self._solution.values
+        ranges = self._comm.allgather((values.min(), values.max()))
+        low, high = zip(*ranges, strict=True)
+        return {"smallest": float(min(low)), "largest": float(max(high))}
+
+    def _errors(self) -> dict[str, float]:
+        """Errors, if the exact solution is known; all ranks must call it."""
         if (exact := self._setup.exact) is None:
-            return found
+            return {}
         try:
-            largest, norm = self._problem.measure_errors(values, exact)
+            largest, norm = self._problem.measure_errors(self._solution.values, exact)
         except InputError as error:  # the solution is valid all the same
             self._solution.unmeasured = str(error)
-            return found
-        return found | {"error_max": largest, "error_l2": norm}
+            return {}
+        return {"error_max": largest, "error_l2": norm}
 
     def _write_residuals(self, path: Path) -> Path:
         """Norms of the residual before each iteration, and their ratios to the first."""

@@ -13,6 +13,8 @@ from groundswell.meshes.hexahedra import AXES, Floats, face_nodes
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.report.pictures import Picture
+from groundswell.solvers.poisson.film import solution_film
+from groundswell.solvers.poisson.history_picture import history_picture
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
@@ -175,5 +177,9 @@ PICTURES = [
         "The solution from outside, and cut open",
         solution_picture,
     ),
+    Picture("film.nc", "film.mp4", "The middle plane over time", solution_film, is_film=True),
     Picture("convergence.csv", "convergence.png", "Residuals by iteration", convergence_picture),
+    Picture(
+        "history.csv", "history.png", "The range of u by time, and iterations", history_picture
+    ),
 ]

@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     import xarray
 
 
-def residuals(folder: Path) -> xarray.Dataset:
-    """Euclidean norms of the residual by iteration, and their ratios to the first."""
+def _table(path: Path) -> xarray.Dataset:
+    """A CSV table with its first column as coordinate."""
     import xarray
 
-    columns = read_table(folder / "convergence.csv")
-    iteration = columns.pop("iteration").astype(int)
-    over = {name: ("iteration", values) for name, values in columns.items()}
-    return xarray.Dataset(over, {"iteration": iteration})
+    (name, first), *others = read_table(path).items()
+    at = first.astype(int) if name == "iteration" else first
+    return xarray.Dataset({key: (name, column) for key, column in others}, {name: at})
 
+
+# Euclidean norms of the residual by iteration, and their ratios to the first.
+residuals = FileReader("convergence.csv", _table, "run the case without [time]; see history")
+
+# Of a solution in time: iterations, the range of u and its mean, by time, s.
+history = FileReader("history.csv", _table, "run the case with [time]")
 
 # u, and its error if the exact u is known, (element, node), with the nodes' x, y and z, m. The
 # nodes in the file are equidistant in each element, with a degree of at most 10.

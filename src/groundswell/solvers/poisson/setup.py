@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import ClassVar
 
 from groundswell.arrays import Integers
-from groundswell.case.expressions import Expression
+from groundswell.case.recording import RecordSection
 from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
@@ -17,31 +16,36 @@ from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.meshes.reading import read_mesh_groups
 from groundswell.outputs.recording import Recording
 from groundswell.simulation.kept_parts import kept
-from groundswell.solvers.poisson.case import AXES, BoxMesh, FileMesh, PoissonCase, unknown_sides
-from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.lines import looks_flat
-from groundswell.solvers.poisson.materials import (
-    find_conductivity,
-    find_field,
-    mismatches,
-    number_elements,
+from groundswell.solvers.poisson.case import (
+    AXES,
+    BoxMesh,
+    FileMesh,
+    PoissonCase,
+    unknown_sides,
 )
+from groundswell.solvers.poisson.case_equation import find_equation, with_inertia
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.film import records_of
+from groundswell.solvers.poisson.lines import looks_flat
+from groundswell.solvers.poisson.materials import at_time, mismatches, number_elements
 from groundswell.solvers.poisson.multigrid import level_degrees
 from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.roofline import stored_factors
-from groundswell.solvers.poisson.validation import functions_by_tag, robin_by_tag
+from groundswell.solvers.poisson.step_equation import StepEquation
+from groundswell.solvers.poisson.time_section import TimeSection
+from groundswell.solvers.poisson.validation import as_function
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.given_fields import is_number, varies_within_elements
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.recording import ElementDomain
 
 # Sections that do not change the mesh.
-BESIDES_MESH = ("title", "equation", "material", "boundaries", "method", "output", "run")
+BESIDES_MESH = ("title", "equation", "material", "boundaries", "method", "output", "run", "time")
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A case with its mesh. The whole solution counts as one step.
+    """A case with its mesh. A solution without a time counts as one step.
 
     Args:
         sides: boundary tags of the mesh's sides, by name.
@@ -49,9 +53,6 @@ class Setup:
         periodic: names of the sides that periodic links of the file join.
         materials: number of each element's material, (elements,); None without materials.
     """
-
-    has_fixed_steps: ClassVar[bool] = False  # the number of iterations is unknown
-    steps: ClassVar[int] = 1
 
     case: PoissonCase
     mesh: Hexahedra
@@ -61,9 +62,30 @@ class Setup:
     materials: Integers | None = None
 
     @property
+    def steps(self) -> int:
+        """Number of steps in time; 1 without a time."""
+        return 1 if self.case.time is None else self.case.time.steps
+
+    @property
+    def time(self) -> TimeSection:
+        """The section of a case with a time."""
+        assert self.case.time is not None
+        return self.case.time
+
+    @property
+    def has_fixed_steps(self) -> bool:
+        """Whether a run makes all steps; without a time, the number of iterations is unknown."""
+        return self.case.time is not None
+
+    @property
     def recording(self) -> Recording:
         """The recordable field on the whole mesh."""
-        return recording(self.case.title, ElementDomain.outline(self.outline))
+        return recording(self.case, ElementDomain.outline(self.outline))
+
+    @cached_property
+    def records(self) -> tuple[RecordSection, ...]:
+        """What is recorded, and the samples of a film."""
+        return records_of(self.case, ElementDomain.outline(self.outline))
 
     @property
     def outline(self) -> Hexahedra:
@@ -84,26 +106,28 @@ class Setup:
 
     @property
     def equation(self) -> Equation:
-        """The equation, with functions of position."""
-        section = self.case.equation
-        sides = {name: side.model_dump() for name, side in self.case.boundaries.items()}
-        given = (section, self.case.material, self.materials)
-        source = find_field("source", *given)
-        return Equation(
-            source=Expression(section.source) if self.materials is None else source,
-            screening=find_field("screening", *given),
-            fixed=functions_by_tag("fixed", sides, self.sides),
-            fluxes=functions_by_tag("flux", sides, self.sides),
-            mean=section.mean,
-            conductivity=find_conductivity(*given),
-            robin=robin_by_tag(sides, self.sides),
-        )
+        """The equation, with functions of position; at time 0."""
+        return self.equation_at(0.0)
+
+    def equation_at(self, time: float) -> Equation:
+        """The equation at a time, s; with `[time]`, that of a step."""
+        found = find_equation(self.case, self.sides, self.materials, time)
+        return found if self.case.time is None else with_inertia(found, self.case, self.materials)
+
+    @property
+    def step_equation(self) -> StepEquation:
+        """The equation of a step in time."""
+        equation = self.equation
+        assert isinstance(equation, StepEquation)
+        return equation
 
     @property
     def exact(self) -> Function | None:
-        """u by position, if the case gives it."""
-        exact = self.case.equation.exact
-        return None if exact is None else Expression(exact)
+        """u by position, at the end of the run, if the case gives it."""
+        exact, end = self.case.equation.exact, self.case.time
+        if exact is None:
+            return None
+        return as_function(at_time(exact, end.steps * end.step if end else 0.0), "exact")
 
     def partition(self, ranks: int) -> ElementPartition:
         """The elements of each rank.
@@ -151,17 +175,17 @@ class Setup:
         equation = self.equation
         is_tensor, varying = isinstance(equation.conductivity, tuple), self.varying_coefficients
         if metric == "stored" or (is_tensor and (metric == "straight" or varying)):
-            screening = equation.screening
-            return stored_factors("stored", float(not is_number(screening) or screening != 0))
+            has_screening = any(not is_number(c) or c != 0 for c in equation.reactions)
+            return stored_factors("stored", float(has_screening))
         return varying
 
     @property
     def varying_coefficients(self) -> int:
         """Numbers of k and c at each node if they vary within elements; all six of a tensor."""
-        k, c = self.equation.conductivity, self.equation.screening
+        k, reactions = self.equation.conductivity, self.equation.reactions
         entries = k if isinstance(k, tuple) else (k,)
         of_k = len(entries) * any(map(varies_within_elements, entries))
-        return of_k + varies_within_elements(c)
+        return of_k + any(map(varies_within_elements, reactions))
 
     @property
     def boundary_kinds(self) -> dict[str, str]:
@@ -182,7 +206,7 @@ def prepare(case: PoissonCase, comm: Communicator | None = None) -> Setup:
             position to record.
     """
     setup = _with_mesh(case)
-    setup.recording.require_samples(case.output.record, setup.steps)
+    setup.recording.require_samples(setup.records, setup.steps)
     return setup
 
 

@@ -5,51 +5,34 @@ There are no checkpoints: an interrupted run starts again.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from groundswell.backends import Backend, LaunchTime, Listing
 from groundswell.errors import counted
-from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.tuning import Tuning
+from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import Floats
-from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.element_solver import ElementSolver
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
 from groundswell.solvers.poisson.outputs import Outputs, Solution
 from groundswell.solvers.poisson.setup import Setup
-from groundswell.spectral_elements.space import FunctionSpace
 
 
-class Poisson:
+class Poisson(ElementSolver):
     """One rank's part of a boundary value problem.
 
     Args:
         comm: the ranks that share the elements.
 
     Attributes:
-        elements: numbers of this rank's elements.
-        problem: the boundary value problem.
         solution: u on these elements, after `solve`.
 
     Raises:
         InputError: a function is not finite, or the problem has no unique solution.
     """
 
-    unit = "MDOF/s"  # million unknowns per second and iteration
-
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
-        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
-        run, method = setup.case.run, setup.case.method
-        self.partition = setup.partition(self.comm.size)
-        self.elements = self.partition.elements(self.comm.rank)
-        space = FunctionSpace.on(self.comm, setup.mesh, setup.degree, self.elements)
-        space = space.autotune(backend, setup.dtype, transport=run.transport, route=run.route)
-        self.problem = BoundaryValueProblem(backend, space, setup.equation, method, setup.dtype)
-        # Functions that are not finite are refused before the solution.
-        self.problem.evaluate()
+        super().__init__(setup, backend, comm)
         exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = np.zeros(self.problem.nodes.shape[:-1])
         history = ConvergenceHistory(np.zeros(1), converged=False)
@@ -100,16 +83,6 @@ class Poisson:
             f"{self.history.reduction:.1e}{failed}"
         )
 
-    def distributed_fields(self) -> dict[str, DistributedArray]:
-        """u on all elements, (elements, (N + 1)^3)."""
-        shape = (self.setup.mesh.count, self.values.shape[1])
-        own = (((slice(None),), (self.elements,)),)
-        return {"u": DistributedArray(self.values, shape, own, own)}
-
-    def autotune(self) -> Tuning | None:
-        """The tuning of the exchange, measured during set-up."""
-        return self.problem.system.space.tuning
-
     @property
     def warnings(self) -> list[str]:
         """Reasons to expect poor results."""
@@ -130,20 +103,3 @@ class Poisson:
         if self.solution.unmeasured:
             warnings.append(f"the error is not measured: {self.solution.unmeasured}")
         return warnings
-
-    def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the elements, for the summary."""
-        size = np.dtype(self.setup.dtype).itemsize
-        sent = self.partition.shared_nodes(self.setup.degree) if self.comm.size > 1 else 0
-        return {
-            "count": self.comm.size,
-            "processes": self.partition.processes,
-            "transport": self.problem.system.operator.path,
-            "route": self.problem.system.space.exchange.route,
-            "elements": [int(count) for count in self.partition.counts],
-            "bytes_sent_per_iteration": int(size * np.sum(sent)),
-        }
-
-    def close(self) -> None:
-        """Release memory that is shared with other ranks; all ranks must call it."""
-        self.problem.close()

@@ -12,12 +12,15 @@ from checked import cost
 from counting_backend import Counted
 from variants import long_variants
 
-from groundswell.backends import open_backend
+from groundswell.backends import Backend, open_backend
 from groundswell.case.load import load_case
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.make_solver import make_solver
 from groundswell.solvers.poisson.setup import Setup, prepare
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.poisson.time_section import TimeSection
+from groundswell.solvers.poisson.unsteady import UnsteadyPoisson
 
 pytestmark = pytest.mark.each_value
 
@@ -101,15 +104,30 @@ def test_coefficients_need_memory(
     require_estimate(replace(setup, case=setup.case.model_copy(update={"equation": varying})))
 
 
+def test_steps_in_time_need_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    setup = setup_of(tmp_path, "cpu", *CASES[1])
+    time = TimeSection(step=0.1, duration=1.0, order=3)
+    require_estimate(replace(setup, case=setup.case.model_copy(update={"time": time})))
+
+
+def make_and_use(setup: Setup, backend: Backend) -> Poisson | UnsteadyPoisson:
+    """A solver that has found a solution, or has made its first steps and a later one."""
+    run = make_solver(setup, backend)
+    if isinstance(run, Poisson):
+        run.solve()
+        return run
+    for _ in range(3):
+        run.step()
+    return run
+
+
 def require_estimate(setup: Setup) -> Counted:
     """The memory that a run takes is what its estimate says; what it takes on the device."""
     backend = Counted()
-    run = Poisson(setup, open_backend("cpu"))  # imports and compiles what it needs
-    run.solve()
-    run.close()
+    make_and_use(setup, open_backend("cpu")).close()  # imports and compiles what it needs
     tracemalloc.start()
-    run = Poisson(setup, backend)
-    run.solve()
+    run = make_and_use(setup, backend)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     run.close()

@@ -1,0 +1,72 @@
+"""A film of u in the middle plane across y."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.case.recording import RecordSection
+from groundswell.formats.netcdf import open_netcdf
+from groundswell.plotting.film import MOST_FRAMES, clock, film, frames_of
+from groundswell.plotting.style import WIDTH, colour_bar, headline, title_of
+from groundswell.solvers.poisson.case import PoissonCase
+from groundswell.spectral_elements.recording import ElementDomain
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+FILM, POINTS = "film.nc", 160  # along the longer axis
+
+
+def records_of(case: PoissonCase, domain: ElementDomain) -> tuple[RecordSection, ...]:
+    """The records of a case, and that of its film."""
+    return (*case.output.record, _section(case, domain)) if case.output.film else case.output.record
+
+
+def _section(case: PoissonCase, domain: ElementDomain) -> RecordSection:
+    """Samples of the plane across the middle of y."""
+    low, high = domain.extent()
+    size = (high - low)[[0, 2]]
+    points = np.maximum(2, np.round(POINTS * size / size.max())).astype(int)
+    steps = case.time.steps if case.time else 1
+    middle = float(low[1] + high[1]) / 2
+    where = {"kind": "plane", "normal": "y", "at": middle, "points": points.tolist()}
+    every = max(1, -(-steps // MOST_FRAMES))
+    content = {"fields": ["u"], "where": where, "every": every, "file": FILM}
+    return RecordSection.model_validate(content)
+
+
+def solution_film(results: str | Path) -> Path:
+    """Draw `film.mp4` or `.gif`.
+
+    Args:
+        results: folder with `film.nc`.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    source = Path(results) / FILM
+    with open_netcdf(source, ("time", "x", "z", "u")) as recorded:
+        frames = slice(None, None, frames_of(recorded.sizes["time"]).step)
+        plane = recorded.isel(time=frames).transpose("time", "z", "x").load()
+    aspect = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
+    height = min(0.62 * WIDTH * aspect, WIDTH) + 0.4
+    return film(source.with_suffix(".mp4"), height, lambda figure: _frames(figure, plane))
+
+
+def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
+    """Draw the plane, and change it from frame to frame."""
+    values, axes = plane["u"].values, figure.subplots()
+    axes.set(xlabel="x (m)", ylabel="z (m)", aspect="equal")
+    mesh = axes.pcolormesh(plane["x"], plane["z"], values[0], cmap="coolwarm", shading="nearest")
+    mesh.set_clim(float(np.nanmin(values)), float(np.nanmax(values)))
+    colour_bar(axes, mesh, "u")
+    subtitle = headline(axes, title_of(plane.attrs, "Solution"), "")
+    for n, time in enumerate(clock(plane["time"].values)):
+        mesh.set_array(values[n])
+        subtitle.set_text(f"Middle plane across y at {time}")
+        yield
