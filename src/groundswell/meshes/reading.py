@@ -74,7 +74,7 @@ def read_mesh_groups(
 def _reader(path: Path) -> Callable[[Path], MeshContent]:
     """The function that reads files of this format."""
     if not path.is_file():
-        raise InputError("is not a file; give a mesh file")
+        raise InputError("does not exist or is not a file; give a mesh file")
     if path.suffix.lower() not in FORMATS:
         known: dict[str, list[str]] = {}
         for ending, (name, _) in FORMATS.items():

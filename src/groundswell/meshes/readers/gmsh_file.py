@@ -96,8 +96,8 @@ def node_numbers(content: bytes) -> Integers:
     """
     try:
         return _node_numbers(content)
-    except (ValueError, IndexError, OverflowError) as error:
-        raise InputError(f"has damaged nodes ({error}); save it again") from None
+    except (ValueError, IndexError, OverflowError):
+        raise InputError("has damaged nodes; save it again") from None
 
 
 def _node_numbers(content: bytes) -> Integers:
