@@ -14,6 +14,7 @@ from pathlib import Path
 import xarray
 
 from groundswell.backends import Backend, open_backend
+from groundswell.errors import GroundswellError
 from groundswell.seismology.case.intensity import IntensityOutput
 from groundswell.seismology.green import Rupture, read_tensors, synthesize_variations
 from groundswell.seismology.intensity.seismograms import measure
@@ -48,4 +49,7 @@ def main(backend: str = "cpu") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except GroundswellError as error:
+        sys.exit(f"{error}; see README.md for the commands that come first")
