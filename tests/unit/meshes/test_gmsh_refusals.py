@@ -122,9 +122,7 @@ def test_faces_in_two_groups_of_version_4(tmp_path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"none\.msh: does not exist or is not a file"
-    ):
+    with pytest.raises(InputError, match=r"none\.msh: does not exist or is not a file"):
         read_mesh(tmp_path / "none.msh")
     with pytest.raises(InputError, match="does not exist or is not a file"):
         read_mesh(str(tmp_path))

@@ -79,8 +79,8 @@ class _Variables:
         return str(self._variables[f"connect{block}"].attrs.get("elem_type", "")).upper()
 
 
-def _text(letters: Any) -> str:
-    raw = letters if isinstance(letters, bytes) else b"".join(np.ravel(letters).tolist())
+def _text(characters: Any) -> str:
+    raw = characters if isinstance(characters, bytes) else b"".join(np.ravel(characters).tolist())
     return raw.split(b"\0")[0].decode(errors="replace").strip()
 
 

@@ -109,8 +109,12 @@ def _families(group: Any, path: Path) -> dict[int, list[str]]:
     return found
 
 
-def _text(letters: Any) -> str:
-    raw = bytes(letters) if isinstance(letters, bytes) else np.asarray(letters, "i1").tobytes()
+def _text(characters: Any) -> str:
+    raw = (
+        bytes(characters)
+        if isinstance(characters, bytes)
+        else np.asarray(characters, "i1").tobytes()
+    )
     return raw.split(b"\0")[0].decode(errors="replace").strip()
 
 

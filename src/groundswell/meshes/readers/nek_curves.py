@@ -30,7 +30,7 @@ class CurvedSides:
         elements: numbers of their elements, (sides,).
         sides: numbers of edges, or of faces for spheres, (sides,).
         values: position of the midpoint; radius; or centre and radius, (sides, 5).
-        kinds: letters.
+        kinds: characters.
     """
 
     elements: Integers

@@ -27,7 +27,7 @@ from groundswell.meshes.readers.nek_vertices import merge, periodic_links
 
 _HEADER = re.compile(rb"#v(\d\d\d)\s*(\d{1,16})\s+(\d)\s*(\d{1,16})")
 _START, _TEST = 80, 6.54321  # where the test of the order of bytes is, and its value
-_WORDS = 8  # of a curved side or a boundary tag: element, side, 5 values, letters
+_WORDS = 8  # of a curved side or a boundary tag: element, side, 5 values, characters
 _INSIDE, _PERIODIC, _BY_NUMBER = {"", "E"}, {"P"}, {"MSH", "EXO"}
 _NONCONFORMING = {"J", "SP"}
 FLUID, SOLID = 1, 2
@@ -47,11 +47,11 @@ def read_content(path: Path) -> MeshContent:
 
 @dataclass(frozen=True)
 class _Tags:
-    """The boundary tags of a field: elements and sides, counted from 0, letters and 5 values."""
+    """The boundary tags of a field: elements and sides, counted from 0, characters and 5 values."""
 
     elements: Integers
     sides: Integers
-    letters: list[str]
+    characters: list[str]
     values: Floats
 
 
@@ -86,16 +86,16 @@ class _Stream:
         return found
 
     def records(self) -> tuple[Integers, Integers, Floats, list[str]]:
-        """Elements and sides, counted from 0, values and letters of curved sides or tags."""
+        """Elements and sides, counted from 0, values and characters of curved sides or tags."""
         count = int(self.words(1, self.integer)[0])
         start = self.at
         words = self.words(_WORDS * count, self.real).reshape(-1, _WORDS)
         ends = start + self.size * _WORDS * np.arange(1, count + 1) - self.size
-        letters = [self.data[end : end + 3].decode("latin-1") for end in ends]
+        characters = [self.data[end : end + 3].decode("latin-1") for end in ends]
         numbers = np.frombuffer(self.data, self.integer, _WORDS * count, start).reshape(-1, _WORDS)
         places = np.nan_to_num(numbers[:, :2], nan=-1, posinf=-1, neginf=-1).clip(-1, 2**40)
         elements, sides = places.astype(np.int64).T - 1
-        return elements, sides, words[:, 2:7].astype(float), letters
+        return elements, sides, words[:, 2:7].astype(float), characters
 
 
 def _content(stream: _Stream) -> MeshContent:
@@ -106,8 +106,8 @@ def _content(stream: _Stream) -> MeshContent:
         raise InputError(f"is in {dimensions} dimensions; extrude it, for example by n2to3")
     table = stream.words((1 + 3 * CORNERS) * count, stream.real).reshape(count, -1)
     corners = table[:, 1:].reshape(count, 3, CORNERS).transpose(0, 2, 1).astype(float)
-    elements, edges, values, letters = stream.records()
-    curved = CurvedSides(elements, edges, values, [text[:1] for text in letters])
+    elements, edges, values, characters = stream.records()
+    curved = CurvedSides(elements, edges, values, [text[:1] for text in characters])
     fitted = element_nodes(corners, curved)
     points, numbers = merge(corners)
     tags, notes = _chosen_tags([*_tag_sets(stream, count)], has_solid=fluid < count)
@@ -139,8 +139,8 @@ def _chosen_tags(sets: list[_Tags], *, has_solid: bool) -> tuple[_Tags, tuple[st
 def _tag_sets(stream: _Stream, count: int) -> Iterator[_Tags]:
     """Yield the boundary tags of each field."""
     while not stream.is_at_end:
-        elements, sides, values, letters = stream.records()
-        tags = [text.replace("\0", " ").strip() for text in letters]
+        elements, sides, values, characters = stream.records()
+        tags = [text.replace("\0", " ").strip() for text in characters]
         if not (_are_below(elements, count) and _are_below(sides, len(SIDES))):
             raise InputError("has boundary tags of elements or sides that it lacks; write it again")
         if unread := sorted(_NONCONFORMING & set(tags)):
@@ -158,9 +158,9 @@ def _surfaces(tags: _Tags, numbers: Integers) -> tuple[CellBlock, dict[int, str]
     """The tagged faces, and names of their surfaces by number."""
     names = [
         str(int(value[4])) if tag in _BY_NUMBER else tag
-        for tag, value in zip(tags.letters, tags.values, strict=True)
+        for tag, value in zip(tags.characters, tags.values, strict=True)
     ]
-    named = np.array([tag not in _INSIDE for tag in tags.letters], bool)
+    named = np.array([tag not in _INSIDE for tag in tags.characters], bool)
     called = sorted({name for name, is_named in zip(names, named, strict=True) if is_named})
     number_of = {name: n for n, name in enumerate(called, 1)}
     faces = numbers[tags.elements[named, None], SIDES[tags.sides[named]]]
@@ -170,7 +170,7 @@ def _surfaces(tags: _Tags, numbers: Integers) -> tuple[CellBlock, dict[int, str]
 
 def _links(tags: _Tags, numbers: Integers, points: Floats) -> tuple[Integers, ...]:
     """See `MeshContent`."""
-    linked = np.flatnonzero(np.array([tag in _PERIODIC for tag in tags.letters], bool))
+    linked = np.flatnonzero(np.array([tag in _PERIODIC for tag in tags.characters], bool))
     others = np.nan_to_num(tags.values[linked, :2], nan=0, posinf=0, neginf=0).astype(np.int64) - 1
     if not (_are_below(others[:, 0], len(numbers)) and _are_below(others[:, 1], len(SIDES))):
         raise InputError("has periodic sides without the other side; write it again")

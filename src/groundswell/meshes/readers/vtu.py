@@ -143,17 +143,21 @@ class _Stream:
         """
         if not self.is_base64:
             return self.data[start : start + size]
-        letters = _letters(start)
-        if separate or self.data[:letters].endswith(b"="):
-            return self._decoded(self.data[letters:], size)
+        characters = _base64_characters(start)
+        if separate or self.data[:characters].endswith(b"="):
+            return self._decoded(self.data[characters:], size)
         return self._decoded(self.data, start + size)[start:]
 
     def _decoded(self, data: bytes, size: int) -> bytes:
-        return base64.b64decode(data[: _letters(size)])[:size] if self.is_base64 else data[:size]
+        return (
+            base64.b64decode(data[: _base64_characters(size)])[:size]
+            if self.is_base64
+            else data[:size]
+        )
 
 
-def _letters(size: int) -> int:
-    """Number of letters for so many bytes in base64."""
+def _base64_characters(size: int) -> int:
+    """Number of characters for so many bytes in base64."""
     return -(-size // 3) * 4
 
 

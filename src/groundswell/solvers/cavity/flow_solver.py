@@ -32,6 +32,8 @@ class FlowSolver(ExchangingSolver):
         levels: the grids, finest first.
     """
 
+    outputs: Outputs
+
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.choice = self.first_choice()
@@ -42,8 +44,6 @@ class FlowSolver(ExchangingSolver):
             Level(grid, backend, self.comm, division.held, choice, setup.sweeps)
             for grid, division, choice in grids
         ]
-
-    outputs: Outputs
 
     def initialize(self) -> None:
         """Prepare the first step from the present state, initial or restored."""

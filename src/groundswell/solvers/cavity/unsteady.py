@@ -159,8 +159,7 @@ class UnsteadyCavity(FlowSolver):
         finest = self.levels[0]
         finest.fill(values)
         for name in FIELDS:
-            now = self.backend.to_host(finest.copies[0][name].interior)
-            self.backend.assign(self.before[name].interior, now)
+            self.backend.assign(self.before[name].interior, finest.copies[0][name].interior)
         for level in self.levels:
             level.set_step_sizes()
         self.initialize()

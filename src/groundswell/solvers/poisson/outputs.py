@@ -71,8 +71,8 @@ class Outputs:
         self._recorders = Recorders(sections, records, {"u": self._u}, backend, comm)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """Files that grow during the run: none."""
-        return {}
+        """Open the files that recorders extend during the run; there are none without steps."""
+        return self._recorders.open(folder, lengths)
 
     def write(self, folder: Path) -> list[Path]:
         """Write all files; rank 0 writes."""

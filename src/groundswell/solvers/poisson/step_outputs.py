@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.outputs import Outputs, Solution
 from groundswell.solvers.poisson.setup import Setup
@@ -39,10 +37,6 @@ class StepOutputs(Outputs):
         self._history = history
         at_once = ([launch] for launch in self._recorders.launches)
         self.launches = [*backend.concurrently(*at_once), *self._recorders.tick]
-
-    def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """Open the files that recorders extend during the run."""
-        return self._recorders.open(folder, lengths)
 
     def state(self) -> dict[str, DistributedArray]:
         """The recorders' part of a checkpoint."""
