@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from groundswell.arrays import Floats
 from groundswell.formats.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -72,6 +75,12 @@ def styled_figure(height: float) -> Iterator[Figure]:
         figure = Figure(figsize=(WIDTH, height), layout=layout)
         FigureCanvasAgg(figure)  # measures text, which the placement of labels needs
         yield figure
+
+
+def plane_height(across: Floats, up: Floats) -> float:
+    """Height of a picture of a plane, in inches, given the positions along its axes."""
+    aspect = float(np.ptp(up) / np.ptp(across))
+    return min(0.62 * WIDTH * aspect, WIDTH) + 0.4
 
 
 def headline(axes: Axes, title: str, subtitle: str) -> Annotation:

@@ -11,7 +11,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.film import clock, film, frames_of
-from groundswell.plotting.style import INK, WIDTH, colour_bar, headline, title_of
+from groundswell.plotting.style import INK, colour_bar, headline, plane_height, title_of
 
 if TYPE_CHECKING:
     import xarray
@@ -36,8 +36,7 @@ def flow_film(results: str | Path) -> Path:
         across, up = str(recorded.attrs["middle_plane"]).split()
         frames = slice(None, None, frames_of(recorded.sizes["time"]).step)
         plane = recorded.isel(time=frames).transpose("time", up, across).load()
-    aspect = float(np.ptp(plane[up].values) / np.ptp(plane[across].values))
-    height = min(0.62 * WIDTH * aspect, WIDTH) + 0.4
+    height = plane_height(plane[across].values, plane[up].values)
     return film(source.with_suffix(".mp4"), height, lambda figure: _frames(figure, plane))
 
 

@@ -16,11 +16,11 @@ from groundswell.plotting.style import (
     COLOURS,
     INK,
     QUIET,
-    WIDTH,
     colour_bar,
     grid_lines,
     headline,
     picture,
+    plane_height,
     title_of,
 )
 from groundswell.report.pictures import Picture
@@ -57,8 +57,7 @@ def flow_picture(results: str | Path) -> Path:
     plane = _middle(results / "flow.nc")
     path = results / "flow.png"
     across, up = _axes_of(plane)
-    aspect = float(np.ptp(plane[up].values) / np.ptp(plane[across].values))
-    with picture(path, min(0.62 * WIDTH * aspect, WIDTH) + 0.4) as figure:
+    with picture(path, plane_height(plane[across].values, plane[up].values)) as figure:
         axes = figure.add_subplot()
         quantity = _draw_plane(axes, plane)
         headline(axes, title_of(plane.attrs, "Flow"), f"Middle plane: {quantity} and streamlines")

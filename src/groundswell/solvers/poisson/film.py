@@ -11,7 +11,7 @@ import numpy as np
 from groundswell.case.recording import RecordSection
 from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.film import MOST_FRAMES, clock, film, frames_of
-from groundswell.plotting.style import WIDTH, colour_bar, headline, title_of
+from groundswell.plotting.style import colour_bar, headline, plane_height, title_of
 from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.spectral_elements.recording import ElementDomain
 
@@ -53,8 +53,7 @@ def solution_film(results: str | Path) -> Path:
     with open_netcdf(source, ("time", "x", "z", "u")) as recorded:
         frames = slice(None, None, frames_of(recorded.sizes["time"]).step)
         plane = recorded.isel(time=frames).transpose("time", "z", "x").load()
-    aspect = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
-    height = min(0.62 * WIDTH * aspect, WIDTH) + 0.4
+    height = plane_height(plane["x"].values, plane["z"].values)
     return film(source.with_suffix(".mp4"), height, lambda figure: _frames(figure, plane))
 
 
