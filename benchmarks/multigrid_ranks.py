@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--exchange-points", type=int, nargs="+", help="by default 0 and the usual")
     parser.add_argument("--tolerance", type=float, default=1e-6)
+    parser.add_argument("--repeats", type=int, default=1)
     options = parser.parse_args()
     job = get_communicator()
     backend = open_device(options.backend, job)
@@ -67,16 +68,20 @@ def main() -> None:
     for points in options.points:
         setup = cube(points, options.backend, options.tolerance)
         for exchange_points in several if job.size > 1 else several[:1]:
-            solver, loop = measure(replace(setup, exchange_points=exchange_points), backend)
-            if job.first:
-                print(
-                    f"{points}^3 on {job.size}, exchange of {exchange_points:,} points: "
-                    f"{loop.seconds:.3f} s, {loop.step} cycles, {solver.choice.transport}, "
-                    f"overlap {solver.choice.overlap}; sweeps of {describe(solver)}",
-                    flush=True,
+            times, divided = list[float](), replace(setup, exchange_points=exchange_points)
+            for _ in range(options.repeats):
+                solver, loop = measure(divided, backend)
+                times.append(loop.seconds)
+                words = (
+                    f"{loop.step} cycles, {solver.choice.transport}, overlap "
+                    f"{solver.choice.overlap}; sweeps of {describe(solver)}"
                 )
-            solver.close()
-            del solver, loop
+                solver.close()
+                del solver, loop
+            if job.first:
+                seconds = ", ".join(f"{time:.3f}" for time in times)
+                name = f"{points}^3 on {job.size}, exchange of {exchange_points:,} points"
+                print(f"{name}: {seconds} s, {words}", flush=True)
 
 
 if __name__ == "__main__":

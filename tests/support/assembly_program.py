@@ -121,6 +121,12 @@ class Case:
         found = self.run(sharing, "gather", reduction, local, empty)[:, : sharing.own]
         self.compare(found, spread(whole, sharing.ids[: sharing.own], found), exact, bound)
 
+        copies = self.run(sharing, "gather-all", reduction, local, empty)
+        self.compare(copies, spread(whole, sharing.ids, copies), exact, bound)
+        own, ids_of_all = slice(None, sharing.own), self.job.allgather((sharing.ids, copies))
+        alike(ids_of_all)
+        assert np.array_equal(copies[:, own], found), "the owners' sums differ"
+
         owned = np.where(
             np.arange(len(sharing.ids)) < sharing.own, spread(whole, sharing.ids, empty), POISON
         )

@@ -10,6 +10,7 @@ one-sided V-cycles).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -40,12 +41,13 @@ class Chebyshev:
     """Smooths A x = b before and after a coarse-grid correction.
 
     Both directions use the same polynomial, so each is the transpose of the other. All ranks must
-    make and use it together.
+    make and use it together. Ranks advance their copies of other ranks' values, too, which saves an
+    exchange with each operator.
 
     Args:
         vectors: layout of the vectors.
-        apply: makes A.
-        precondition: makes S; called after `apply`.
+        apply: makes A, which needs the copies of its source, and computes those of its target.
+        precondition: makes S, which does the same; called after `apply`.
         start: this rank's part, (own,), of a vector to start the eigenvalue estimate from. It
             should not depend on the number of ranks.
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
@@ -53,13 +55,13 @@ class Chebyshev:
 
     Attributes:
         vectors: the layout.
-        b: the right-hand side.
-        x: the solution.
-        r: the residual, after the launches of `residual`.
-        before: launches that smooth from x = 0.
+        b: the right-hand side, of which `before` reads this rank's own values.
+        x: the solution, with copies.
+        r: the residual, with copies, after the launches of `residual`.
+        before: launches that smooth from x = 0; they fill in the copies of b.
         residual: launches that compute r from b and x.
         after: launches that smooth from the given x.
-        parts: A and S.
+        parts: A and S, and the exchange of b.
         largest: upper bound of the eigenvalues of S A.
     """
 
@@ -78,14 +80,15 @@ class Chebyshev:
         arrays = [vectors.zeros() for _ in range(6)]
         self.b, self.x, self.r, self._w, self._z, self._total = arrays
         self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
-        self.parts: list[LinearOperator] = [self._apply, self._precondition]
+        halo = _halos(vectors, self.b)
+        self.parts: list[LinearOperator] = [self._apply, self._precondition, *halo]
         self.largest = SAFETY * self._estimate_largest(np.asarray(start, float), transport)
         table = coefficients(order, self.largest)
         self._table = backend.to_device(table.ravel().astype(vectors.dtype))
         self._module = backend.compile(chebyshev_source(vectors.dtype))
-        copy = convert(backend, self.b, self.r, vectors.own)
+        copy = convert(backend, self.b, self.r, vectors.size)
         self.residual = [*self._apply.launches, *self._subtract_product(self.b)]
-        self.before = [*copy, *self._steps(FROM_ZERO)]
+        self.before = [*_launches(halo), *copy, *self._steps(FROM_ZERO)]
         self.after = [*self.residual, *self._steps(FROM_X)]
 
     def _steps(self, first: int) -> list[Launch]:
@@ -108,8 +111,8 @@ class Chebyshev:
         return self._launch("subtract_values", **arrays)
 
     def _launch(self, name: str, **arguments: KernelArgument) -> list[Launch]:
-        own = self.vectors.own
-        return [self._module.launch(name, Items(own), **arguments, count=own)] if own else []
+        size = self.vectors.size
+        return [self._module.launch(name, Items(size), **arguments, count=size)] if size else []
 
     def _estimate_largest(self, start: Floats, transport: str) -> float:
         """Estimate the largest eigenvalue of S A from below, to a few per cent; 1 if S is 0."""
@@ -133,7 +136,8 @@ class Borrowed(Composite):
     """An operator that belongs to another object, applied to other arrays.
 
     Args:
-        before, after: source and target of the copies before and after the operator.
+        before, after: source and target of copies before and after the operator, of which this
+            rank's own values are read.
     """
 
     def __init__(
@@ -143,12 +147,24 @@ class Borrowed(Composite):
         before: tuple[DeviceArray, DeviceArray],
         after: tuple[DeviceArray, DeviceArray],
     ) -> None:
-        self.parts = (operator,)
+        self._halo = _halos(vectors, before[1])
+        self.parts = (operator, *self._halo)
         first, last = (convert(vectors.backend, *pair, vectors.own) for pair in (before, after))
-        self.launches = [*first, *operator.launches, *last]
+        self.launches = [*first, *_launches(self._halo), *operator.launches, *last]
 
     def close(self) -> None:
-        """Do nothing: the owner closes the operator."""
+        """Close the exchange only: the owner closes the operator."""
+        for part in self._halo:
+            part.close()
+
+
+def _halos(vectors: VectorLayout, vector: DeviceArray) -> list[LinearOperator]:
+    """What copies other ranks' values into a vector, if anything."""
+    return [vectors.halo(vector)] if vectors.halo else []
+
+
+def _launches(operators: Iterable[LinearOperator]) -> list[Launch]:
+    return [launch for operator in operators for launch in operator.launches]
 
 
 def largest_of_steps(steps: Floats) -> float:

@@ -15,30 +15,6 @@ HERE = Path(__file__).parent
 C_TYPES = {"float32": "float", "float64": "double"}
 
 
-@dataclass(frozen=True, eq=False)
-class VectorLayout:
-    """The layout of distributed vectors.
-
-    Args:
-        size: values on this rank.
-        own: how many of these this rank owns, the first ones; others are copies.
-        dtype: "float32" or "float64".
-        components: of each vector.
-    """
-
-    backend: Backend
-    comm: Communicator
-    size: int
-    own: int
-    dtype: str
-    components: int = 1
-
-    def zeros(self) -> DeviceArray:
-        """A vector of zeros, (size,), or (components, size) of several components."""
-        shape = (self.size,) if self.components == 1 else (self.components, self.size)
-        return self.backend.zeros(shape, self.dtype)
-
-
 class GraphPart(Protocol):
     """A part of an iteration, whose launches a graph may record."""
 
@@ -62,6 +38,33 @@ class LinearOperator(GraphPart, Protocol):
 
 
 OperatorFactory = Callable[[DeviceArray, DeviceArray], LinearOperator]  # from source and target
+
+
+@dataclass(frozen=True, eq=False)
+class VectorLayout:
+    """The layout of distributed vectors.
+
+    Args:
+        size: values on this rank.
+        own: how many of these this rank owns, the first ones; others are copies.
+        dtype: "float32" or "float64".
+        components: of each vector.
+        halo: makes the operation that copies other ranks' values into a vector; None if there are
+            no copies.
+    """
+
+    backend: Backend
+    comm: Communicator
+    size: int
+    own: int
+    dtype: str
+    components: int = 1
+    halo: Callable[[DeviceArray], LinearOperator] | None = None
+
+    def zeros(self) -> DeviceArray:
+        """A vector of zeros, (size,), or (components, size) of several components."""
+        shape = (self.size,) if self.components == 1 else (self.components, self.size)
+        return self.backend.zeros(shape, self.dtype)
 
 
 class Composite:

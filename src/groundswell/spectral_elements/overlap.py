@@ -23,17 +23,18 @@ class NodalExchange(Composite):
     """Base class of element operators: gets values of other ranks, and adds up shared results.
 
     Args:
-        halo: copies values from the ranks that own them.
         gather: sums the results of elements at the nodes that they share.
+        halo: copies values from the ranks that own them; None if each rank has copies already.
     """
 
-    def __init__(self, halo: GatherScatter, gather: GatherScatter) -> None:
-        self._halo, self._gather = self.parts = (halo, gather)
+    def __init__(self, gather: GatherScatter, halo: GatherScatter | None = None) -> None:
+        self._gather, self._halo = gather, halo
+        self.parts = (gather, halo) if halo else (gather,)
 
     @property
     def path(self) -> str:
         """The transport in use."""
-        return self._halo.path
+        return self._gather.path
 
     def overlap(
         self,
@@ -50,6 +51,8 @@ class NodalExchange(Composite):
             launches_for: launches that process the elements with these local numbers.
         """
         shared, interior = split_elements(space)
+        if self._halo is None:
+            return self._overlap_gather(backend, launches_for(shared), launches_for(interior))
         half = len(interior) // 2 if backend.on_host and len(shared) else len(interior)
         chosen = (interior[:half], shared, interior[half:])
         first, outer, second = (launches_for(elements) for elements in chosen)
@@ -61,6 +64,21 @@ class NodalExchange(Composite):
             *first,
             *backend.continue_fork([*halo.finish, *outer, *gather.start]),
             *second,
+            *backend.join([]),
+            *gather.local,
+            *backend.join(gather.finish),
+        ]
+
+    def _overlap_gather(
+        self, backend: Backend, outer: Sequence[Launch], interior: Sequence[Launch]
+    ) -> list[Launch]:
+        """The same without a halo."""
+        gather = self._gather
+        if not (gather.start or gather.finish):
+            return [*outer, *interior, *gather.local]
+        return [
+            *backend.fork([*outer, *gather.start]),
+            *interior,
             *backend.join([]),
             *gather.local,
             *backend.join(gather.finish),

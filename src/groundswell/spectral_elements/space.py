@@ -134,7 +134,11 @@ class FunctionSpace:
 
     def vectors(self, backend: Backend, dtype: str, components: int = 1) -> VectorLayout:
         """The layout of assembled vectors."""
-        return VectorLayout(backend, self.comm, self.size, self.own, dtype, components)
+
+        def halo(vector: DeviceArray) -> GatherScatter:
+            return self.operation(backend, "halo", vector, vector)
+
+        return VectorLayout(backend, self.comm, self.size, self.own, dtype, components, halo)
 
     @property
     def dofs(self) -> Integers:

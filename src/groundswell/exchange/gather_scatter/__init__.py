@@ -1,10 +1,11 @@
-"""Gather, scatter, gather-scatter and halo: four operations on values with several copies.
+"""Gather, scatter, gather-scatter and halo: operations on values with several copies.
 
 A rank has one local value for each given id, and one assembled value for each distinct id, in the
 order of `Sharing.ids`. In a finite-element method with local values y, assembled values x and the
 boolean matrix Z that maps x to y (Chalmers et al. 2023, Int. J. High Perform. Comput. Appl., eq.
-2), the operations are Z'y, Zx, ZZ'y, and the part of Zx that needs other ranks. The constructor
-shows all steps: pattern, transport, packing and reduction.
+2), the operations are Z'y, Zx, ZZ'y, and the part of Zx that needs other ranks. "gather-all" is a
+gather whose result all ranks get that have the value, in one exchange. The constructor shows all
+steps: pattern, transport, packing and reduction.
 """
 
 from __future__ import annotations
@@ -28,17 +29,18 @@ DEFAULT = Connection()
 
 
 class GatherScatter(Operation):
-    """One of the four operations on given arrays; creating, running and closing it is collective.
+    """One of these operations on given arrays; creating, running and closing it is collective.
 
     Sums have a fixed order: first the copies of a rank in the order of its values, then the ranks
-    in their order. All copies of a gather-scatter, and repeated runs, are therefore bit-identical.
+    in their order. All copies of a result, and results of repeated runs, are therefore
+    bit-identical.
 
     Args:
-        kind: "gather", "scatter", "gather-scatter" or "halo".
+        kind: "gather", "gather-all", "scatter", "gather-scatter" or "halo".
         arrays: source and target, (values,) or (components, values); the same array for
-            "gather-scatter" and "halo". After a gather, assembled values that another rank owns are
-            undefined; "scatter" and "halo" do not read them.
-        reduction: "sum", "multiply", "min" or "max", for gather and gather-scatter.
+            "gather-scatter" and "halo". After a "gather", assembled values that another rank owns
+            are undefined; "scatter" and "halo" do not read them.
+        reduction: "sum", "multiply", "min" or "max", for all kinds of gather.
 
     Attributes:
         start: launches that read the values that other ranks need, and send them.
@@ -188,6 +190,7 @@ def _require_sizes(sharing: Sharing, kind: str, source: Operand, target: Operand
     local, assembled = len(sharing.indices), len(sharing.ids)
     counts = {
         "gather": (local, assembled),
+        "gather-all": (local, assembled),
         "scatter": (assembled, local),
         "gather-scatter": (local, local),
         "halo": (assembled, assembled),

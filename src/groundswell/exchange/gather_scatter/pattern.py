@@ -182,7 +182,7 @@ class ExchangePattern:
 def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
     """The ids that a rank sends to each other rank, and those that it receives."""
     shared, owner = sharing.shared_with, sharing.owner
-    if kind == "gather-scatter":
+    if kind in ("gather-scatter", "gather-all"):
         return shared, shared
     theirs = {p: ids[owner[ids] == p] for p, ids in shared.items()}
     mine = {p: ids[owner[ids] == sharing.comm.rank] for p, ids in shared.items()}
@@ -234,6 +234,15 @@ def _gather(pattern: ExchangePattern) -> ReductionPhases:
     )
 
 
+def _gather_all(pattern: ExchangePattern) -> ReductionPhases:
+    sharing, ids = pattern.sharing, pattern.sharing.shared
+    return ReductionPhases(
+        pack=(sharing.shared_copies, pattern.own_and_sent(ids, ids)),
+        local=(sharing.unshared_copies, SparseRows.contiguous(0, sharing.unshared)),
+        unpack=(pattern.by_rank(ids), SparseRows.single(ids)),
+    )
+
+
 def _halo(pattern: ExchangePattern) -> ReductionPhases:
     sharing = pattern.sharing
     return ReductionPhases(
@@ -259,6 +268,7 @@ def _scatter(pattern: ExchangePattern) -> ReductionPhases:
 
 PHASES: dict[str, Callable[[ExchangePattern], ReductionPhases]] = {
     "gather": _gather,
+    "gather-all": _gather_all,
     "scatter": _scatter,
     "gather-scatter": _gather_scatter,
     "halo": _halo,

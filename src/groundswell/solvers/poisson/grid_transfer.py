@@ -2,9 +2,9 @@
 
 Prolongation P evaluates a coarse function at the fine nodes: J u_c on each element, with J the
 interpolation along its three axes. Elements agree at shared nodes, so each fine node takes its
-value from one element, the first that has it. Restriction is the exact transpose P' r: each fine
-residual goes to that element, J' maps it to coarse nodes, and the results are assembled. So neither
-needs other ranks' fine values.
+value from one element, the first that has it on the rank that owns it; other ranks get a copy.
+Restriction is the exact transpose P' r: each fine residual goes to that element, J' maps it to
+coarse nodes, and the results are assembled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class GridTransfer(NodalExchange):
     Args:
         mask: 1 for free fine values, 0 for those that take no part, assembled.
         restricted: fine residual r, of which this rank's own values are read, and coarse b = P' r.
-        prolonged: coarse e, of which copies are filled in, and fine x, to which P e is added.
+        prolonged: coarse e, with copies of other ranks' values, and fine x, to which P e is added;
+            its copies are filled in.
 
     Attributes:
         down: launches of the restriction.
@@ -56,10 +57,9 @@ class GridTransfer(NodalExchange):
     ) -> None:
         (r, b), (e, x) = restricted, prolonged
         local = backend.zeros((coarse.dofs.size,), b.dtype)
-        super().__init__(
-            halo=coarse.operation(backend, "halo", e, e),
-            gather=coarse.operation(backend, "gather", local, b),
-        )
+        gather = coarse.operation(backend, "gather", local, b)
+        halo = fine.operation(backend, "halo", x, x)
+        super().__init__(gather, halo)
         module = backend.compile(transfer_source(r.dtype, fine.degree, coarse.degree))
         fine_dofs = backend.to_device(choose_dofs(fine, mask))
         dofs = coarse.dofs_on(backend)
@@ -72,11 +72,11 @@ class GridTransfer(NodalExchange):
         up = {"e": e, "dofs": dofs, "fine_dofs": fine_dofs, "x": x}
         self.down = [
             *launch("restrict_elements", shared, **down),
-            *self._gather.overlap_with(interior=launch("restrict_elements", interior, **down)),
+            *gather.overlap_with(interior=launch("restrict_elements", interior, **down)),
         ]
         self.up = [
-            *self._halo.overlap_with(interior=launch("prolong_elements", interior, **up)),
             *launch("prolong_elements", shared, **up),
+            *halo.overlap_with(interior=launch("prolong_elements", interior, **up)),
         ]
         self.launches = [*self.down, *self.up]
 

@@ -40,7 +40,7 @@ from groundswell.solvers.poisson.grid_transfer import GridTransfer
 from groundswell.solvers.poisson.kernel_groups import COARSEST, LINES, level_section
 from groundswell.solvers.poisson.level_geometry import LevelGeometry
 from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
-from groundswell.solvers.poisson.operator import Operator
+from groundswell.solvers.poisson.operator import OperatorOnCopies
 from groundswell.solvers.poisson.schwarz import Schwarz
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -219,7 +219,7 @@ class Level:
         order: int,
     ) -> None:
         def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            self.operator = Operator(backend, space, equation, x, y)
+            self.operator = OperatorOnCopies(backend, space, equation, x, y)
             return self.operator
 
         def precondition(r: DeviceArray, z: DeviceArray) -> LinearOperator:

@@ -2,10 +2,13 @@
 
 A = Z' (D' k G D + c W + h S) Z, with the mass S of sides that exchange heat: values are copied to
 elements (Z), each element applies its part, and the results at shared nodes are summed (Z'). Ranks
-exchange values first and sums afterwards; see `NodalExchange.overlap`.
+exchange values first and sums afterwards; where they have copies of values, only the contributions
+to all sums. See `NodalExchange.overlap`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.backends.host_threads import converted, mapped
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.linear.operators import components_of
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
@@ -58,10 +62,7 @@ class Operator(NodalExchange):
             lambda: ElementOperator(backend, space, self._coefficients, x.dtype)
         )
         self.local = backend.zeros((*x.shape[:-1], space.dofs.size), x.dtype)
-        super().__init__(
-            space.operation(backend, "halo", x, x),
-            space.operation(backend, "gather", self.local, y),
-        )
+        super().__init__(*self._connect(backend, space))
         self.unmasked = self.overlap(backend, space, self._apply)
         self.mask = mapped(np.logical_not, space.on_boundary(discrete.fixed), dtype=float)
         self.launches = [*self.unmasked, *self._apply_mask()]
@@ -74,7 +75,7 @@ class Operator(NodalExchange):
 
     def spread(self, values: Floats) -> Floats:
         """Assembled values, with copies from the ranks that own them."""
-        if not self._halo.launches:
+        if not self._halo or not self._halo.launches:
             return values
         self._backend.assign(self._x, values)
         in_order(self._halo.launches)()
@@ -91,17 +92,33 @@ class Operator(NodalExchange):
         diagonals = element_diagonals(self._space, self._coefficients)
         return np.where(self.mask > 0, self.assemble(diagonals), 1.0)
 
+    def _connect(self, backend: Backend, space: FunctionSpace) -> Sequence[GatherScatter]:
+        """The exchanges, see `NodalExchange`."""
+        self._computed = space.own
+        return (
+            space.operation(backend, "gather", self.local, self._y),
+            space.operation(backend, "halo", self._x, self._x),
+        )
+
     def _apply(self, chosen: Integers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(chosen),), "f8")
         return self.elements.launches(chosen, self._x, self.local, energies)
 
     def _apply_mask(self) -> list[Launch]:
-        own = self._space.own
-        if not own or self.mask.all():
+        count = self._computed
+        if not count or self.mask.all():
             return []
         mask = self._backend.to_device(converted(self.mask, self._x.dtype))
         return [
             launch
             for y in components_of(self._y)
-            for launch in multiply(self._backend, y, mask, y, own)
+            for launch in multiply(self._backend, y, mask, y, count)
         ]
+
+
+class OperatorOnCopies(Operator):
+    """The same with one exchange less: x has copies of other ranks' values, and y gets them."""
+
+    def _connect(self, backend: Backend, space: FunctionSpace) -> Sequence[GatherScatter]:
+        self._computed = space.size
+        return (space.operation(backend, "gather-all", self.local, self._y),)

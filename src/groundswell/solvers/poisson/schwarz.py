@@ -45,8 +45,8 @@ class Schwarz(NodalExchange):
         stretches: see `compute_stretches`.
         diagonal: of A, times the number of elements at each node, assembled; 0 for prescribed
             values, where z is 0.
-        r: copies of other ranks' values are filled in.
-        z: this rank's own values are computed.
+        r: with copies of other ranks' values.
+        z: copies of other ranks' values are computed, too.
 
     Attributes:
         launches: the launches that compute z.
@@ -62,9 +62,7 @@ class Schwarz(NodalExchange):
         z: DeviceArray,
     ) -> None:
         local = backend.zeros((space.dofs.size,), r.dtype)
-        super().__init__(
-            space.operation(backend, "halo", r, r), space.operation(backend, "gather", local, z)
-        )
+        super().__init__(space.operation(backend, "gather-all", local, z))
         module = backend.compile(schwarz_source(r.dtype, space.degree))
         scale = converted(box_scales(space, stretches, diagonal), r.dtype)
         arrays = {
