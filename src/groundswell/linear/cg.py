@@ -49,7 +49,9 @@ SUMS = 3
 STEPS = 10  # kept on the device, see cg.h
 STATE_SIZE = 3 + 2 * STEPS
 MAX_BLOCKS = 512  # of sums; the same on all machines, so that their bits are
-CHECK_EVERY = 20  # iterations between checks of convergence by the host
+# Iterations between checks of convergence by the host. Kernels of the iteration return at once when
+# it has ended, but those of a preconditioner do not.
+CHECK_EVERY, CHECK_EXPENSIVE = 20, 1
 MAX_ITERATIONS = 1000
 
 
@@ -84,6 +86,7 @@ class RecordedIteration(Composite):
     Args:
         max_iterations: limit on the number of iterations.
         batch: iterations that are recorded together.
+        check_every: iterations between checks of convergence by the host.
 
     Attributes:
         x: the solution; the initial guess is 0.
@@ -93,8 +96,16 @@ class RecordedIteration(Composite):
     x: DeviceArray
     b: DeviceArray
 
-    def __init__(self, backend: Backend, max_iterations: int, *, batch: int = 1) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        max_iterations: int,
+        *,
+        batch: int = 1,
+        check_every: int = CHECK_EVERY,
+    ) -> None:
         self._backend, self.max_iterations, self._batch = backend, max_iterations, batch
+        self._check_every = check_every
         self._state = backend.zeros((STATE_SIZE,), np.float64)
         self._history = backend.zeros((max_iterations + batch,), np.float64)
         arrays = {"state": self._state, "history": self._history}
@@ -226,7 +237,7 @@ class RecordedIteration(Composite):
     def _checkpoints(self, tolerance: float) -> list[int]:
         """Iterations after which the host checks the residual."""
         # Without a graph the host makes every launch, so it can check after each batch.
-        every = CHECK_EVERY if self.in_graph else self._batch
+        every = self._check_every if self.in_graph else self._batch
         between = range(every, self.max_iterations, every) if tolerance else ()
         return [*between, self.max_iterations]
 
@@ -262,8 +273,8 @@ class ConjugateGradients(RecordedIteration):
         max_iterations: int = MAX_ITERATIONS,
         transport: str = "auto",
     ) -> None:
-        backend = vectors.backend
-        super().__init__(backend, max_iterations)
+        backend, check_every = vectors.backend, CHECK_EXPENSIVE if precondition else CHECK_EVERY
+        super().__init__(backend, max_iterations, check_every=check_every)
         self.x, self.b, w, p, s = (vectors.zeros() for _ in range(5))
         u = self.b if precondition is None else vectors.zeros()
         applied = apply(u, w)

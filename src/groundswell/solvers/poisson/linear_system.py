@@ -305,10 +305,13 @@ class LinearSystem(Composite):
 class SharedCycle(Composite):
     """A cycle between other arrays than its own; whoever made it closes it."""
 
-    in_graph = False
-
     def __init__(self, cycle: Multigrid, x: DeviceArray, y: DeviceArray) -> None:
-        self.launches = cycle.between(x, y)
+        self._cycle, self.launches = cycle, cycle.between(x, y)
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph may record the cycle."""
+        return self._cycle.in_graph
 
 
 def _scaled(values: Floats, power: int) -> Floats:

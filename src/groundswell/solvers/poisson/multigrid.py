@@ -74,7 +74,7 @@ class Cycle:
 class Multigrid(Composite):
     """One cycle, from x to y. All ranks must make it and run it together.
 
-    It replays graphs, so no graph can record it.
+    If the host solves a part, graphs of the other parts are replayed, and no graph can record it.
 
     Args:
         space: of the highest degree.
@@ -92,8 +92,6 @@ class Multigrid(Composite):
         InputError: the options do not fit, elements are inverted as polynomials of a lower degree,
             or the coarsest matrix is singular.
     """
-
-    in_graph = False
 
     def __init__(
         self,
@@ -147,6 +145,8 @@ class Multigrid(Composite):
         """
         pairs = zip(components_of(x), components_of(y), strict=True)
         pieces = [piece for pair in pairs for piece in self._converted(*pair)]
+        if self.in_graph:
+            return [launch for piece, _ in pieces for launch in piece]
         launches = []
         for on_device, group in groupby(pieces, key=itemgetter(1)):
             together = [launch for piece, _ in group for launch in piece]
