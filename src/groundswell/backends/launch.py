@@ -148,20 +148,24 @@ class Graph(Protocol):
 
 
 class Replay:
-    """One replay of a graph.
+    """Replays of a graph.
 
     Args:
         graph: the graph, see `Backend.capture`.
         launches: the launches that it has captured.
+        times: how often it is replayed.
+
+    Attributes:
+        launches: those of all replays.
     """
 
-    __slots__ = ("_graph", "launches")
+    __slots__ = ("_graph", "_times", "launches")
 
-    def __init__(self, graph: Graph, launches: Sequence[Launch]) -> None:
-        self._graph, self.launches = graph, launches
+    def __init__(self, graph: Graph, launches: Sequence[Launch], times: int = 1) -> None:
+        self._graph, self._times, self.launches = graph, times, [*launches] * times
 
     def __call__(self) -> None:
-        self._graph.replay(1)
+        self._graph.replay(self._times)
 
 
 class Forked:

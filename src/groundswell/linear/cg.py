@@ -196,10 +196,13 @@ class RecordedIteration(Composite):
             squares = self._squares(done)
             seconds = end.seconds_since(begin)
             small = np.flatnonzero(squares <= square * squares[0])
+            if len(small) or done % CHECK_EVERY == 0:
+                self.check()
             if len(small):
                 return ConvergenceHistory(np.sqrt(squares[: small[0] + 1]), True, seconds)
         self._measure()
         squares = self._squares(self.max_iterations + 1)
+        self.check()
         converged = bool(squares[-1] <= square * squares[0])
         return ConvergenceHistory(np.sqrt(squares), converged, seconds)
 
@@ -222,6 +225,7 @@ class RecordedIteration(Composite):
             state = np.asarray(self._backend.to_host(self._state))
             found.extend(state[-2 * STEPS :].reshape(STEPS, 2)[::-1])
         self._squares(count)
+        self.check()
         steps = np.array(found)
         return steps[: np.append(steps[:, 0], 0.0).tolist().index(0.0)]
 
@@ -242,10 +246,10 @@ class RecordedIteration(Composite):
         return [*between, self.max_iterations]
 
     def _squares(self, count: int) -> Floats:
-        """r.r before each of the first iterations; raises RunFailed."""
+        """r.r before each of the first iterations; raises RunFailed if it is not finite."""
         squares = np.asarray(self._backend.to_host(self._history[:count]), float)
-        self.check()
         if len(bad := np.flatnonzero(~np.isfinite(squares))):
+            self.check()
             raise RunFailed(
                 f"conjugate gradients: the residual before iteration {bad[0] + 1} is not finite: "
                 "the operator returned values that are not finite, or it is not positive definite"

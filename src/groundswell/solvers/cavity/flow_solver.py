@@ -17,7 +17,7 @@ from groundswell.simulation.exchanging import ExchangingSolver
 from groundswell.solvers.cavity.check import remedy
 from groundswell.solvers.cavity.decomposition import divide_grids
 from groundswell.solvers.cavity.level import Level
-from groundswell.solvers.cavity.multigrid import GridTransfer
+from groundswell.solvers.cavity.multigrid import Cycles, GridTransfer
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.setup import Setup
 
@@ -30,6 +30,7 @@ class FlowSolver(ExchangingSolver):
 
     Attributes:
         levels: the grids, finest first.
+        cycles: through these grids.
     """
 
     outputs: Outputs
@@ -68,6 +69,8 @@ class FlowSolver(ExchangingSolver):
         self._transfers = [GridTransfer(*pair_and_blocks) for pair_and_blocks in grids]
         owners: list[Level | GridTransfer] = [*self.levels, *self._transfers]
         self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
+        levels = self.levels, self._transfers
+        self.cycles = Cycles(*levels, in_graph=self._sends_in_graph)
 
     @property
     def _choices(self) -> list[Choice]:

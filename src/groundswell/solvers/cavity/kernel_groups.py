@@ -15,3 +15,8 @@ KERNEL_GROUPS = {
     "find_rates": TRANSFERS,
     "interpolate": TRANSFERS,
 }
+
+
+def steps_on(grid: int) -> str:
+    """The section of steps on a grid; 0 is the finest."""
+    return f"{STEPS} on grid {grid}"

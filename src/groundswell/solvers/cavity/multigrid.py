@@ -8,19 +8,20 @@ on the coarse grid, too, and its correction vanishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Cells, Launch, Module, Source
-from groundswell.backends.base import in_section
+from groundswell.backends import Cells, Graph, Launch, Module, Source
+from groundswell.backends.base import in_order, in_section
+from groundswell.backends.launch import Replay
 from groundswell.backends.source import precision
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
-from groundswell.solvers.cavity.kernel_groups import STEPS, TRANSFERS
+from groundswell.solvers.cavity.kernel_groups import TRANSFERS, steps_on
 from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, FlowState, Level
 from groundswell.solvers.cavity.level_grid import LevelGrid
 
@@ -167,25 +168,49 @@ def _identity(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Ban
     return Band.identity(source.grid.cells[axis])
 
 
-def cycle(
-    levels: Sequence[Level], transfers: Sequence[GridTransfer], steps: Sequence[int]
-) -> list[Launch]:
-    """The launches of a V-cycle.
+class Cycles:
+    """V-cycles. Their parts are graphs, which cycles that begin on different grids share.
 
     Args:
         levels: the grids, finest first.
         transfers: one between each grid and the next.
-        steps: number on each grid; all but the coarsest make half of them before the correction
-            and half after it.
+        in_graph: whether graphs can contain the exchanges.
     """
-    name = f"{STEPS} on grid {levels[0].grid.depth}"
-    if not transfers:
-        return in_section(name, levels[0].steps(steps[0]))
-    smooth = in_section(name, levels[0].steps(steps[0] // 2))
-    return [
-        *smooth,
-        *in_section(TRANSFERS, transfers[0].to_coarse),
-        *cycle(levels[1:], transfers[1:], steps[1:]),
-        *in_section(TRANSFERS, transfers[0].to_fine),
-        *smooth,
-    ]
+
+    def __init__(
+        self, levels: Sequence[Level], transfers: Sequence[GridTransfer], *, in_graph: bool
+    ) -> None:
+        self._levels, self._transfers, self._in_graph = levels, transfers, in_graph
+        self._graphs: dict[tuple[int, str], Graph] = {}
+
+    def launches(self, steps: Mapping[int, int]) -> list[Launch]:
+        """The launches of a cycle.
+
+        Args:
+            steps: number on each grid in use, by index, finest first; all but the coarsest make
+                half of them before the correction and half after it.
+        """
+        (grid, count), *others = steps.items()
+        if not others:
+            return in_section(steps_on(grid), self._steps(grid, count))
+        smooth = in_section(steps_on(grid), self._steps(grid, count // 2))
+        transfer = self._transfers[grid]
+        return [
+            *smooth,
+            *in_section(TRANSFERS, [self._replay(grid, "to coarse", transfer.to_coarse)]),
+            *self.launches(dict(others)),
+            *in_section(TRANSFERS, [self._replay(grid, "to fine", transfer.to_fine)]),
+            *smooth,
+        ]
+
+    def _steps(self, grid: int, count: int) -> list[Launch]:
+        level = self._levels[grid]
+        times = -(-count // level.grid.scheme.steps_per_cycle)
+        return [self._replay(grid, "steps", level.steps(1), times)]
+
+    def _replay(self, grid: int, part: str, launches: Sequence[Launch], times: int = 1) -> Launch:
+        key = grid, part
+        if key not in self._graphs:
+            sequence, backend = in_order(launches), self._levels[grid].backend
+            self._graphs[key] = backend.capture(sequence, in_graph=self._in_graph)
+        return Replay(self._graphs[key], launches, times)

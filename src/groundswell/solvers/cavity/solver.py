@@ -13,14 +13,14 @@ import numpy as np
 
 from groundswell.arrays import HostArray
 from groundswell.backends import Backend, Launch, Listing, list_launches
-from groundswell.backends.base import in_order
+from groundswell.backends.base import in_order, in_section
 from groundswell.errors import NotFinite, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.cavity.check import remedy
 from groundswell.solvers.cavity.flow_solver import FlowSolver
 from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
-from groundswell.solvers.cavity.multigrid import cycle
+from groundswell.solvers.cavity.kernel_groups import steps_on
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.residual_history import ResidualHistory
 from groundswell.solvers.cavity.setup import ALONE, Setup
@@ -60,10 +60,19 @@ class Cavity(FlowSolver):
         self.stage = int(self.backend.to_host(self._stage)[0])
         self._has_failed = False
         self._checks = self.history.start_stage(self._grid)
-        levels = self.levels[self.setup.grids_of(self.stage)]
-        transfers = self._transfers[self._grid :][: len(levels) - 1]
-        steps = cycle(levels, transfers, self.setup.cycle(self.stage))
-        self._launch_all = in_order([*self.outputs.launches, *steps])
+        self._launch_all = in_order([*self.outputs.launches, *self._compose()])
+
+    def _compose(self) -> list[Launch]:
+        """A cycle through the grids in use, or steps on the finest grid alone."""
+        counts = self.setup.cycle(self.stage)
+        if self._is_cycling:
+            return self.cycles.launches(dict(enumerate(counts, start=self.stage)))
+        return in_section(steps_on(0), self.levels[0].steps(*counts))
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a step can be captured in a graph: the parts of a cycle are graphs already."""
+        return not self._is_cycling and super().in_graph
 
     def step(self) -> None:
         """Enqueue `steps_at_once` steps, or a multigrid cycle through the grids in use."""
@@ -110,7 +119,7 @@ class Cavity(FlowSolver):
         level = self.levels[self._grid]
         norms, limit = level.measure()
         if not self.history.is_bounded(norms):
-            if not self._cycles:
+            if not self._is_cycling:
                 raise NotFinite(self.not_finite(step, self._grid))
             self._has_failed = True
             return True
@@ -122,11 +131,11 @@ class Cavity(FlowSolver):
                 largest <= max(self.setup.tolerance, STAGE_TOLERANCE)
                 or self._checks >= MAX_STAGE_CHECKS
             )
-        self._has_failed = self._cycles and self.history.has_stalled(0)
+        self._has_failed = self._is_cycling and self.history.has_stalled(0)
         return self._has_failed or largest <= self.setup.tolerance
 
     @property
-    def _cycles(self) -> bool:
+    def _is_cycling(self) -> bool:
         """Whether steps are cycles through several grids, or prepare them."""
         return len(self.levels) > 1 and self.stage != ALONE
 

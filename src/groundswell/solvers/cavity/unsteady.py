@@ -22,7 +22,6 @@ from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.flow_solver import FlowSolver
 from groundswell.solvers.cavity.initial_condition import initial_flow
 from groundswell.solvers.cavity.level import KERNELS
-from groundswell.solvers.cavity.multigrid import cycle
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.residual_scale import ResidualScale
 from groundswell.solvers.cavity.setup import Setup
@@ -58,10 +57,7 @@ class UnsteadyCavity(FlowSolver):
 
     def initialize(self) -> None:
         """Compose the launches of a step."""
-        levels, transfers = self.levels, self._transfers
-        self._cycle = cycle(levels, transfers, self.setup.cycle())
-        captured = all(exchange.in_graph for exchange in self._all_exchanges)
-        self._cycles = self.backend.capture(in_order(self._cycle), in_graph=captured)
+        self._cycle = in_order(self.cycles.launches(dict(enumerate(self.setup.cycle()))))
         self._begin = in_order([*self.outputs.launches, *self._begin_step()])
 
     def prepare(self) -> None:
@@ -86,7 +82,7 @@ class UnsteadyCavity(FlowSolver):
         """Cycles until the residual meets the tolerance; returns their number and the residual."""
         made, residual = 0, np.inf
         while residual > self.setup.tolerance and made < self.setup.cycles:
-            self._cycles.replay(1)
+            self._cycle()
             made += 1
             residual = self._measured()
         return made, residual
@@ -137,7 +133,7 @@ class UnsteadyCavity(FlowSolver):
 
     def list_step(self) -> Listing:
         """The launches of a step with one cycle; grid 0 is the finest."""
-        launches = in_order([self._begin, *self._cycle])
+        launches = in_order([self._begin, self._cycle])
         return list_launches(launches, self.array_names(), "1 step, 1 cycle")
 
     def time(self, step: int) -> float:

@@ -58,7 +58,7 @@ def measure_sizes(
 def alone(backend: Backend, solver: Cavity) -> float:
     """Seconds per step without other ranks: the median of REPEATS after a warm-up."""
     solver.initialize()
-    graph = backend.capture(solver.step)
+    graph = backend.capture(solver.step, in_graph=solver.in_graph)
     one = backend.measure_seconds(lambda: graph.replay(2)) / 2
     times = max(2, min(MOST_TIMES, int(LEAST_SECONDS / max(one, 1e-7))))
     found = [backend.measure_seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
