@@ -30,7 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Property tests share their cores with compilers: how long an example takes says nothing. Examples
 # differ from run to run, so few of them are enough for each quick run.
-settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("full", deadline=None, max_examples=200)
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -88,6 +88,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("full" if config.getoption("--full") else "quick")
+    gc.disable()  # until all tests are collected: millions of objects, of which few are garbage
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -100,8 +101,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector the thousands of objects that live to the end."""
+    """Spare the garbage collector the objects that live to the end."""
     gc.freeze()
+    gc.enable()
 
 
 def merged(base: Content, changes: Content) -> Content:

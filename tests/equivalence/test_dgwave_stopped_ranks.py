@@ -57,29 +57,29 @@ def test_stopped_runs_continue_on_any_number_of_ranks(
     check_stopped_run(case, wrote, resumes)
 
 
+AGEING = {**VARIANTS["yielding mesh fault"], "fault": VARIANTS["mesh fault"]["fault"]}
+
+
 @pytest.mark.parametrize(
-    ("wrote", "resumes", "variant"),
-    [(2, 3, "mesh fault"), *long_variants([(3, 1, "fault"), (3, 1, "mesh fault")])],
+    ("wrote", "resumes", "content", "time"),
+    [
+        (2, 3, AGEING, (0.24, 0.004)),
+        *long_variants(
+            [
+                (2, 3, VARIANTS["yielding"], (0.16, 0.002)),
+                *((3, 1, VARIANTS[name], (0.36, 0.004)) for name in ("fault", "mesh fault")),
+            ]
+        ),
+    ],
 )
-def test_stopped_ruptures_continue(tmp_path: Path, wrote: int, resumes: int, variant: str) -> None:
-    """Slip, the state of friction and rupture times go on."""
-    case = tmp_path / "case.toml"
-    changes = {"time": {"duration": 0.36, "step": 0.004}}
-    content = {"title": "rupture", **VARIANTS[variant], **changes}
-    case.write_text("\n".join(f"{key} = {toml(value)}" for key, value in content.items()))
+def test_stopped_ruptures_and_yielding_continue(
+    tmp_path: Path, wrote: int, resumes: int, content: Any, time: tuple[float, float]
+) -> None:
+    """Slip, the state of friction, rupture times and plastic strain go on."""
+    case, times = tmp_path / "case.toml", dict(zip(("duration", "step"), time, strict=True))
+    whole = {"title": "stopped", **content, "time": times}
+    case.write_text("\n".join(f"{key} = {toml(value)}" for key, value in whole.items()))
     check_stopped_run(case, wrote, resumes)
-
-
-def test_stopped_yielding_continues(tmp_path: Path) -> None:
-    """Plastic strain goes on."""
-    case = tmp_path / "case.toml"
-    content = {
-        "title": "yielding",
-        **VARIANTS["yielding"],
-        "time": {"duration": 0.16, "step": 0.002},
-    }
-    case.write_text("\n".join(f"{key} = {toml(value)}" for key, value in content.items()))
-    check_stopped_run(case, 2, 3)
 
 
 def check_stopped_run(case: Path, wrote: int, resumes: int) -> None:

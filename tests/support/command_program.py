@@ -23,6 +23,6 @@ def measure_little() -> None:
 
 
 if __name__ == "__main__":
-    if {"run", "info"} & set(sys.argv[1:2]):
+    if {"run", "check", "info"} & set(sys.argv[1:2]):
         measure_little()
     sys.exit(main())

@@ -61,6 +61,8 @@ class AppendableFile:
             else:
                 self._find_part()
         self._file = self._open()
+        # Held, because each look-up in the file opens a dataset anew.
+        self._growing = {name: self._file[name] for name in self._shapes}
         self.length = min(self._lengths())
         self._hashes = {name: blake2b(digest_size=16) for name in self._shapes}
         if resume is not None:
@@ -152,7 +154,7 @@ class AppendableFile:
             if longest > min(self._lengths()):
                 self._resize(longest)
             for name, block in blocks.items():
-                self._file[name][self._rows_of(name, old, new)] = block
+                self._growing[name][self._rows_of(name, old, new)] = block
             self._file.flush()
             os.truncate(self.part, self._file.id.get_filesize())
             self.length = new
@@ -166,12 +168,12 @@ class AppendableFile:
 
     def _hash(self, hashed: blake2b, name: str, block: HostArray) -> None:
         """Hash samples in the order of the growing axis, so that it does not depend on blocks."""
-        values = np.moveaxis(np.asarray(block, self._file[name].dtype), self._axis(name), 0)
+        values = np.moveaxis(np.asarray(block, self._growing[name].dtype), self._axis(name), 0)
         hashed.update(np.ascontiguousarray(values).data)
 
     def _hashed(self, name: str) -> blake2b:
         """The hash of all samples of a dataset, read from the file."""
-        hashed, dataset = blake2b(digest_size=16), self._file[name]
+        hashed, dataset = blake2b(digest_size=16), self._growing[name]
         sample = dataset.nbytes // max(1, dataset.shape[self._axis(name)]) * self._rows[name]
         count = max(1, READ_BYTES // max(1, sample))
         for first in range(0, self.length, count):
@@ -187,12 +189,12 @@ class AppendableFile:
 
     def _lengths(self) -> list[int]:
         """Number of samples in each dataset, including those that will be overwritten."""
-        shapes = {name: self._file[name].shape for name in self._shapes}
+        shapes = {name: dataset.shape for name, dataset in self._growing.items()}
         return [shape[self._axis(name)] // self._rows[name] for name, shape in shapes.items()]
 
     def _resize(self, length: int) -> None:
-        for name in self._shapes:
-            self._file[name].resize(length * self._rows[name], axis=self._axis(name))
+        for name, dataset in self._growing.items():
+            dataset.resize(length * self._rows[name], axis=self._axis(name))
 
     def _create_part(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -233,10 +235,10 @@ class AppendableFile:
     def _bytes_to_reach(self, length: int) -> int:
         """Upper bound of the disk space needed to grow to `length` samples, bytes."""
         return METADATA_BYTES + sum(
-            self._new_chunks(self._file[name], self._axis(name), length * self._rows[name])
-            * math.prod(self._file[name].chunks)
-            * self._file[name].dtype.itemsize
-            for name in self._shapes
+            self._new_chunks(dataset, self._axis(name), length * self._rows[name])
+            * math.prod(dataset.chunks)
+            * dataset.dtype.itemsize
+            for name, dataset in self._growing.items()
         )
 
     def _new_chunks(self, dataset: Any, axis: int, length: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -87,11 +88,16 @@ def versions(backend: Backend) -> dict[str, str]:
 
 def library_versions(more: Iterable[str] = ()) -> dict[str, str]:
     """Versions of the installed libraries, among LIBRARIES and `more`."""
-    found = {}
-    for library in (*LIBRARIES, *more):
-        with suppress(PackageNotFoundError):
-            found[library] = version(library)
-    return found
+    versions = {library: _version_of(library) for library in (*LIBRARIES, *more)}
+    return {library: found for library, found in versions.items() if found}
+
+
+@cache
+def _version_of(library: str) -> str | None:
+    """Kept, because a search for metadata takes a millisecond."""
+    with suppress(PackageNotFoundError):
+        return version(library)
+    return None
 
 
 def write_summary(folder: Path, content: Mapping[str, object]) -> Path:

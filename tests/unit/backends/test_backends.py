@@ -36,9 +36,14 @@ KERNEL team(long long* out, index_t count) {
 """
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
+    return KernelCache(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture
-def backend(tmp_path: Path) -> CpuBackend:
-    return CpuBackend(KernelCache(tmp_path / "cache"))
+def backend(cache: KernelCache) -> CpuBackend:
+    return CpuBackend(cache)
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ gs.run(case, folder=sys.argv[2], quiet=True)
 
 
 def test_ranks_leave_the_same_file(on_ranks: Callable[..., str], tmp_path: Path) -> None:
-    content = force_case(time={"duration": 0.7, "step": DT}, recorded={"interval": 3 * DT})
+    content = force_case(time={"duration": 0.6, "step": DT}, recorded={"interval": 3 * DT})
     gs.run(DgWaveCase.from_dict(content), folder=tmp_path / "one", quiet=True)
     (tmp_path / "case.json").write_text(json.dumps(content))
     (tmp_path / "program.py").write_text(RUN)

@@ -17,7 +17,7 @@ from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.verify import Check
 
 CELLS, H, STEP = (32, 32, 24), 20.0, 2.2e-3  # m, s
-STEPS = {False: 3000, True: 8000}
+STEPS = {False: 1500, True: 8000}
 ROCK = {"vp": 4000.0, "vs": 2300.0, "rho": 2500.0, "qp": 100.0, "qs": 50.0}
 MECHANISM = {"strike": 20.0, "dip": 60.0, "rake": 30.0, "moment": 1e15}
 SOURCE = (320.0, 320.0, 200.0)
