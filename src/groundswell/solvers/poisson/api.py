@@ -309,7 +309,8 @@ class Problem:
             arguments.functions_by_tag(kind, tables, self._tags) for kind in ("fixed", "flux")
         )
         robin = arguments.robin_by_tag(tables, self._tags)
-        return replace(self._equation, fixed=fixed, fluxes=fluxes, robin=robin)
+        names = arguments.names_by_tag(self._tags)
+        return replace(self._equation, fixed=fixed, fluxes=fluxes, robin=robin, names=names)
 
     def close(self) -> None:
         """Release memory that is shared with other ranks."""

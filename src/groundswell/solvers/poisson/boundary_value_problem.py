@@ -109,11 +109,12 @@ class BoundaryValueProblem:
     def _evaluate_loads(self, equation: Equation) -> Floats:
         """Integrals over sides of the flux, or of h times the ambient value."""
         on = (self._space.mesh, self._space.degree, self._space.elements)
-        loads = integrate_over_faces(*on, equation.fluxes, "the flux of a side")
+        side = equation.side
+        loads = integrate_over_faces(*on, equation.fluxes, lambda tag: f"the flux of {side(tag)}")
         if not equation.robin:
             return loads
-        inflows = {tag: side.inflow for tag, side in equation.robin.items()}
-        name = "h times the ambient value of a side"
+        inflows = {tag: robin.inflow for tag, robin in equation.robin.items()}
+        name = lambda tag: f"h times the ambient value of {side(tag)}"  # noqa: E731
         return loads + integrate_over_faces(*on, inflows, name)
 
     def _evaluate_fixed(self, equation: Equation) -> Floats:
@@ -121,7 +122,7 @@ class BoundaryValueProblem:
         known = np.zeros(self.nodes.shape[:-1])
         for tag, function in equation.fixed.items():
             here = np.unravel_index(self._fixed_nodes[tag], known.shape)
-            known[here] = evaluate(function, self.nodes[here], "the value of a fixed side")
+            known[here] = evaluate(function, self.nodes[here], f"the value of {equation.side(tag)}")
         return known
 
     def solve(

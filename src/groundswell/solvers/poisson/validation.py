@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.case.expressions import Expression
-from groundswell.errors import InputError, did_you_mean, listed
+from groundswell.errors import InputError, did_you_mean, listed, quoted
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra
 from groundswell.solvers.poisson.case import AXES, BoxMesh
@@ -97,6 +97,11 @@ def robin_by_tag(
     }
 
 
+def names_by_tag(tags: Mapping[str, int]) -> dict[int, str]:
+    """Names of sides for messages, by tag; in quotes where they would not read as names."""
+    return {tag: name if name.isidentifier() else quoted(name) for name, tag in tags.items()}
+
+
 def replace_values(
     boundaries: Mapping[str, ConditionTable], values: Mapping[str, Any]
 ) -> dict[str, ConditionTable]:
@@ -118,8 +123,11 @@ def as_function(value: FunctionLike, name: str) -> Function:
         return value
     try:
         return Expression(value)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise InputError(f"{name} = {value!r} {error}") from None
+    except TypeError:
+        cure = "give a function of x, y and z, an expression or a number"
+        raise InputError(f"{name} = {value!r:.60}; {cure}") from None
 
 
 def given_field(

@@ -226,7 +226,7 @@ def test_the_area_of_a_curved_side() -> None:
 
 
 def test_fluxes_that_are_not_finite() -> None:
-    with pytest.raises(InputError, match=r"the flux of a side is inf at \(0, 0, 0\); give"):
+    with pytest.raises(InputError, match=r"the flux of side 1 is inf at \(0, 0, 0\); give"):
         integrate_over_faces(Box((1, 1, 1)), 2, [0], {1: lambda x, y, z: 1 / (y + z)})
 
 
