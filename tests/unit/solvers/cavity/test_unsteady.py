@@ -268,7 +268,7 @@ def test_dimensionless_times_and_speeds_have_no_unit() -> None:
         "walls": {"top": {"kind": "adiabatic", "velocity": [0, "1 m/s", 0]}},
         "output": {"record": [record]},
     }
-    with pytest.raises(CaseError, match="^the arguments cannot be used:") as caught:
+    with pytest.raises(CaseError, match=r"^the arguments cannot be used:") as caught:
         CavityCase(**content)
     found = {problem.key: problem.allowed for problem in caught.value.problems}
     assert [*found] == ["time.duration", "output.record[0].interval", "walls.top.velocity"]
