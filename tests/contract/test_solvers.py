@@ -178,7 +178,9 @@ def test_a_run_leaves_its_summary(finished: Finished, case: Case) -> None:
     summary = json.loads((result.folder / "summary.json").read_text())
     assert summary == result.summary and summary.keys() >= SUMMARY
     wall = summary["wall"]
-    assert summary["share_of_steps"] == pytest.approx(wall[phase_of_steps(wall)] / sum(wall.values()))
+    assert summary["share_of_steps"] == pytest.approx(
+        wall[phase_of_steps(wall)] / sum(wall.values())
+    )
     assert summary["solver"] == case.solver and summary["resumed_at"] == 0
     assert 0 < summary["steps"] <= prepare(case).steps
     assert summary["throughput"]["value"] > 0 and summary["throughput"]["unit"]

@@ -102,7 +102,7 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
         yield duration(total), "wall time"
     if (share := _number(summary.get("share_of_steps"))) is not None:
         steps = phase_of_steps(_mapping(summary.get("wall")))
-        yield f"{100 * share:.0f} %", f"of the wall time for {steps}"
+        yield f"{100 * share:.0f} %", f"of the wall time: {steps}"
 
 
 def _first_findings(findings: Mapping[str, object]) -> list[Row]:

@@ -126,8 +126,7 @@ class Problem:
         boundaries: Mapping[str, ConditionTable] | None = None,
         **options: Unpack[ProblemOptions],
     ) -> None:
-        if not isinstance(mesh, Hexahedra):
-            raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_mesh returns")
+        arguments.require_mesh(mesh)
         allowed = ProblemOptions.__annotations__
         require_arguments(options, ["mesh", "degree", "boundaries", *allowed])
         chosen = ChosenOptions(**options)

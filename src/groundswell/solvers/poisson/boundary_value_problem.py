@@ -9,12 +9,12 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.backends.host_threads import in_threads
-from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import AXES, Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.solvers.poisson.side_flows import Sides, flows_fixed, flows_given
 from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
 from groundswell.spectral_elements.geometry import mass_of_few, require_positive, shares
 from groundswell.spectral_elements.given_fields import sample
@@ -189,48 +189,23 @@ class BoundaryValueProblem:
         largest, squares = zip(*parts, strict=True)
         return max(largest), float(np.sqrt(sum(squares)))
 
-    def measure_flows(self, values: Floats) -> dict[int, float]:
-        """The integral of k du/dn over each side with a condition, by tag: what flows in there.
+    def measure_flows(self, values: Floats) -> dict[Sides, float]:
+        """The integral of k du/dn over each side with a condition: what flows in there, by tag.
 
-        On fixed sides it follows from the equation at their nodes (consistent flux), so that all
-        flows and the source balance exactly. Nodes of several fixed sides count for the last one.
-        All ranks must call it.
+        Fixed sides that meet have a sum, see `side_flows`. All ranks must call it.
 
         Args:
             values: u at this rank's nodes, (elements, (N + 1)^3).
         """
-        mine = self._comm.collective_try(lambda: self._flows_given(values))
-        mine |= self._flows_fixed(values)
-        each = self._comm.allgather(mine)
-        return {tag: float(sum(flows[tag] for flows in each)) for tag in mine}
-
-    def _flows_given(self, values: Floats) -> dict[int, float]:
-        """This rank's part of the flows through sides with a flux or heat transfer."""
-
-        def integral(function: Function) -> Floats:
-            space = self._space
-            return integrate_over_faces(space.mesh, space.degree, space.elements, {tag: function})
-
-        found = {}
-        for tag, flux in self._equation.fluxes.items():
-            found[tag] = float(integral(flux).sum())
-        for tag, side in self._equation.robin.items():
-            found[tag] = float((integral(side.inflow) - integral(side.h) * values).sum())
-        return found
-
-    def _flows_fixed(self, values: Floats) -> dict[int, float]:
-        """This rank's part of the flows through fixed sides; collective."""
-        if not self._equation.fixed:
-            return {}
-        terms, last = self._terms or self.evaluate(), np.zeros(self._space.size, np.int64)
-        for tag, nodes in self._fixed_nodes.items():
-            last[self._space.dofs.ravel()[nodes]] = tag
-        reactions = self.system.reactions(terms.source, terms.loads, values)
-        return {tag: float(reactions[last == tag].sum()) for tag in self._fixed_nodes}
-
-    @property
-    def _comm(self) -> Communicator:
-        return self._space.comm
+        space, equation = self._space, self._equation
+        mine = space.comm.collective_try(lambda: flows_given(equation, space, values))
+        if equation.fixed:
+            terms, dofs = self._terms or self.evaluate(), space.dofs.ravel()
+            reactions = self.system.reactions(terms.source, terms.loads, values)
+            fixed = {tag: dofs[nodes] for tag, nodes in self._fixed_nodes.items()}
+            mine |= flows_fixed(reactions, fixed, space.comm)
+        each = space.comm.allgather(mine)
+        return {sides: float(sum(flows[sides] for flows in each)) for sides in mine}
 
     def close(self) -> None:
         """Release memory that is shared with other ranks; all ranks must call it."""

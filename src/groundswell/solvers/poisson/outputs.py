@@ -121,10 +121,11 @@ class Outputs:
         return {"mean": float(heat / volume)}
 
     def _flows(self) -> dict[str, dict[str, float]]:
-        """What flows in through each side with a condition, by name; all ranks must call it."""
-        by_tag = self._problem.measure_flows(self._solution.values)
-        names = self._setup.sides.items()
-        return {"flows": {name: by_tag[tag] for name, tag in names if tag in by_tag}}
+        """What flows in through sides with a condition, by name; all ranks must call it."""
+        by_tags = self._problem.measure_flows(self._solution.values)
+        names = {tag: name for name, tag in self._setup.sides.items()}
+        named = {", ".join(names[tag] for tag in tags): flow for tags, flow in by_tags.items()}
+        return {"flows": named}
 
     def _range(self) -> dict[str, float]:
         """The smallest and the largest u; all ranks must call it."""

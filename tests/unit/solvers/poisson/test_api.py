@@ -97,6 +97,15 @@ def test_materials_of_a_mesh(tmp_path: Path) -> None:
     solver = Poisson(setup, open_backend("cpu"))
     solver.solve()
     assert np.abs(solver.values - wanted).max() < 1e-6
+    assert repr(groups).startswith("MeshGroups(Mesh(") and "volumes: " in repr(groups)
+    assert len(repr(groups)) < 200
+    with pytest.raises(InputError, match=r"give groups\.mesh, and sides=groups\.sides"):
+        gs.poisson.solve(groups)
+    for name in ("conductivity", "screening", "source"):
+        with pytest.raises(InputError, match=f"{name} is a table; for values by volume, give grou"):
+            gs.poisson.solve(Box((1, 1, 1)), boundaries=FIXED, **{name: {"steel": 1.0}})
+    with pytest.raises(InputError, match="pass on the sides that read_mesh returns"):
+        gs.poisson.solve(groups.mesh, boundaries={"top": {"kind": "fixed"}})
     with pytest.raises(InputError, match="by_volume lacks the volume cork"):
         groups.by_volume({"steel": 1.0})
     for wrong, said in (

@@ -119,7 +119,10 @@ def test_what_check_tells() -> None:
         ({"equation": {"conductivity": float("nan")}}, "conductivity = nan: is not a finite"),
         ({"equation": {"conductivity": [1, 2, 3]}}, "must be above 0, or the six entries xx, xy"),
         ({"equation": {"conductivity": "k"}}, 'conductivity = "k": has the unknown name "k"'),
-        ({"equation": {"conductivity": "50 W/(m K)"}}, "has a unit, but numbers have none here; wri"),
+        (
+            {"equation": {"conductivity": "50 W/(m K)"}},
+            "has a unit, but numbers have none here; wri",
+        ),
         ({"equation": {"source": "1 MW/m^3"}}, "source = .*: has a unit, but numbers have none"),
         ({"equation": {"screening": "-4 1/m^2"}}, 'screening = "-4 1/m.2": must be at least 0'),
         ({"equation": {"screening": "4 m"}}, 'screening = "4 m": is not a screening'),
