@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import isfinite
 from numbers import Real
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.errors import InputError, counted
+from groundswell.errors import GroundswellError, InputError, counted, reason_of
 
 
 def require_arguments(given: Iterable[str], allowed: Sequence[str]) -> None:
@@ -19,6 +19,22 @@ def require_arguments(given: Iterable[str], allowed: Sequence[str]) -> None:
     if unknown := sorted(set(given) - set(allowed)):
         names = ", ".join(allowed)
         raise InputError(f"{', '.join(unknown)}: no such argument; allowed: {names}")
+
+
+def call_function(name: str, function: Callable[..., Any], *given: Any) -> Any:
+    """Call a user's function; what it raises becomes a message that names it.
+
+    Args:
+        name: what the message calls the function.
+        given: its arguments.
+    """
+    try:
+        return function(*given)
+    except (GroundswellError, MemoryError):
+        raise
+    except Exception as error:
+        text = f"{type(error).__name__}: {reason_of(error)}"
+        raise InputError(f"{name} cannot be evaluated: the function raised {text}") from error
 
 
 def is_sequence(given: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
@@ -151,6 +152,11 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 def install(extra: str) -> str:
     """How to install the libraries of an extra, as an instruction in a message."""
     return f"in a clone of Groundswell, run pip install '.[{extra}]'"
+
+
+def in_words(kind: type) -> str:
+    """What a message calls a class: "sampled signal"."""
+    return re.sub(r"(?<!^)([A-Z])", r" \1", kind.__name__).lower()
 
 
 def quoted(text: str) -> str:

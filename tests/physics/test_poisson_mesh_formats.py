@@ -61,6 +61,26 @@ def test_errors_decrease_at_the_formal_rate(tmp_path: Path, degree: int) -> None
     assert log2(errors[0] / errors[1]) == pytest.approx(degree + 1, abs=0.2)
 
 
+FILES = Path(__file__).parents[1] / "unit" / "meshes" / "files"
+# Two elements of each order, written by Gmsh.
+ORDERS = {1: "gmsh_8.med", 2: "gmsh_27.med", 3: "gmsh_order3.msh", 4: "gmsh_order4.msh"}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_elements_of_every_order(order: int) -> None:
+    """Errors between the nodes fall exponentially with the degree."""
+    mesh, sides = gs.poisson.read_mesh(FILES / ORDERS[order])
+    assert mesh.order == order
+    fixed = {name: {"kind": "fixed", "value": EXACT} for name in sides}
+    errors = []
+    for degree in (4, 8, 12):
+        found = gs.poisson.solve(mesh, degree, SOURCE, fixed, sides=sides, tolerance=1e-14)
+        x, y, z = np.moveaxis(positions(mesh, 14, np.arange(mesh.count)), -1, 0)
+        u = refine(found.values[..., None], degree, 14)[..., 0]
+        errors.append(np.abs(u - np.sin(2 * x) * np.exp(y) * np.cos(z)).max())
+    assert errors[2] < 1e-6 and errors[0] > 30 * errors[1] > 900 * errors[2], errors
+
+
 @pytest.mark.parametrize(("name", "size"), FORMATS)
 def test_formats_give_the_same_solution(tmp_path: Path, name: str, size: int) -> None:
     """As Gmsh's file, to rounding."""

@@ -169,7 +169,7 @@ def assert_same(folder: Path, other: Path) -> None:
         ({"equation": 'exact = "log(x - 1)"'}, "equation.exact is nan at (0, 0, 0)"),
         (
             {"boundaries": 'west = { kind = "fixed", value = "1 / y" }'},
-            "the value of a fixed side is inf at (0, 0, 0)",
+            "the value of side west is inf at (0, 0, 0)",
         ),
         ({"mesh": 'kind = "file"\nfile = "case.toml"'}, "an unknown format, .toml; allowed: .msh"),
         ({"mesh": f'kind = "gmsh"\nfile = "{ROD}"'}, "its sides are wall, bottom or top"),

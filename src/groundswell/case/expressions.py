@@ -7,6 +7,7 @@ operators below only.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Annotated, Any
@@ -123,9 +124,12 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"is not an expression; write {_SYNTAX}, as in {EXAMPLE}") from None
+        has_unit = _HAS_UNIT.match(text)
+        wrong = "has a unit, but numbers have none here" if has_unit else "is not an expression"
+        raise ValueError(f"{wrong}; write {_SYNTAX}, as in {EXAMPLE}") from None
 
 
+_HAS_UNIT = re.compile(r"\s*[-+0-9.eE]+\s*[A-Za-zµ°%]")  # such as "50 W/(m K)"
 EXAMPLE = '"sin(pi * x) * exp(-y)"'
 
 

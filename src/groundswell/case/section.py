@@ -24,6 +24,8 @@ from pydantic_core import core_schema
 from groundswell.case.problems import Violation, problems_in, reject, translate_errors
 from groundswell.errors import CaseError, did_you_mean, listed
 
+ARGUMENTS = "the arguments"  # what messages call the content of a section that is built by keyword
+
 CaseTable = Mapping[str, Any]  # the content of a section, by key
 
 
@@ -41,7 +43,7 @@ class Section(BaseModel):
         try:
             super().__init__(**content)
         except ValidationError as error:
-            raise CaseError(problems_in(error, content), type(self).__name__) from None
+            raise CaseError(problems_in(error, content), ARGUMENTS) from None
 
     # Without this attribute pydantic would build nested sections through `__init__` too, and report
     # the problems of the first invalid one only.

@@ -15,6 +15,7 @@ from groundswell.simulation.summary import (
     add_files,
     describe_bandwidth,
     describe_share,
+    phase_of_steps,
     read_summary,
     share_of_steps,
 )
@@ -49,7 +50,7 @@ def show(folder: Path, summary: Summary) -> None:
             "throughput": f"{throughput['value']:,.4g} {throughput['unit']}",
             "memory traffic": " ".join(describe_bandwidth(summary["bandwidth"])),
             "wall time": f"{duration(sum(wall.values()))} ({phases})",
-            "time steps": f"{100 * share_of_steps(wall):.0f} % of the wall time",
+            phase_of_steps(wall): f"{100 * share_of_steps(wall):.0f} % of the wall time",
             **_kernels(summary.get("kernel_groups")),
             "results": f"{folder}/",
             "files": _listed(summary["files"]),

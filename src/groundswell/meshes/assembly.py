@@ -28,7 +28,7 @@ _FLAT = 1e-10  # least Jacobian determinant, over its mean in the element
 _LARGEST = 1e100  # of coordinates, m; the volumes of larger elements overflow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeshGroups:
     """A mesh with its named surfaces and volumes.
 
@@ -50,6 +50,11 @@ class MeshGroups:
     inner: dict[str, Integers] = field(default_factory=dict)
     periodic: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """A summary without the arrays."""
+        volumes = ", ".join(self.volume_names.values()) or "none"
+        return f"MeshGroups({self.mesh!r}; sides: {', '.join(self.sides)}; volumes: {volumes})"
 
     def by_volume(self, values: Mapping[str, float]) -> Floats:
         """A value for each element, (elements,), by the name of its volume.

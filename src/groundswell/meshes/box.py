@@ -13,7 +13,13 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.arguments import flags, real_numbers, whole_number, whole_numbers
+from groundswell.arguments import (
+    call_function,
+    flags,
+    real_numbers,
+    whole_number,
+    whole_numbers,
+)
 from groundswell.arrays import Integers
 from groundswell.errors import InputError
 from groundswell.meshes.entities import Entities
@@ -21,6 +27,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, INSIDE, Floats
 
 Deformation = Callable[[Floats], Floats]
+DEFORMATION = "the deformation of a box"  # in messages
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ class Box:
         points = np.stack(
             [cube.reshape(len(x), (self.order + 1) ** AXES) for cube in cubes], axis=-1
         )
-        return points if self.deform is None else self.deform(points)
+        return points if self.deform is None else _deformed(self.deform, points)
 
     def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: ids are positions on the lattice of all nodes."""
@@ -176,3 +183,14 @@ def _crowded(y: Floats, eps: float, side: Floats) -> Floats:
         return np.where(y <= 0.5, (2 - eps) * y, 1 + eps * (y - 1))
 
     return (1 - side) * (1 - at_one(1 - y)) + side * at_one(y)
+
+
+def _deformed(deform: Deformation, points: Floats) -> Floats:
+    """Positions after a user's deformation, (..., 3)."""
+    moved = np.asarray(call_function(DEFORMATION, deform, points))
+    if moved.shape != points.shape or moved.dtype.kind not in "biuf":
+        raise InputError(
+            f"{DEFORMATION} gives {moved.dtype} of shape {moved.shape}; it must return positions "
+            f"of the shape that it gets, {points.shape}"
+        )
+    return moved

@@ -30,7 +30,7 @@ _PLACES = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mesh:
     """A conforming mesh: elements share whole faces, edges and corners.
 
@@ -56,6 +56,13 @@ class Mesh:
     sides: Integers = field(default_factory=lambda: np.empty((0, 4), np.int64))
     side_tags: Integers = field(default_factory=lambda: np.empty(0, np.int64))
     unlinked: Integers | None = None
+
+    def __repr__(self) -> str:
+        """A summary without the arrays."""
+        points = self.nodes.reshape(-1, AXES)
+        ends = zip("xyz", points.min(axis=0), points.max(axis=0), strict=True)
+        extent = ", ".join(f"{axis} {low:.6g} to {high:.6g} m" for axis, low, high in ends)
+        return f"Mesh({counted(self.count, 'element')} of order {self.order}; {extent})"
 
     def __post_init__(self) -> None:
         order = whole_number("order", self.order)

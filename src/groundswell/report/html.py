@@ -15,7 +15,12 @@ from jinja2 import Environment, FileSystemLoader
 from groundswell.case.quantities import byte_size, duration
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
-from groundswell.simulation.summary import describe_bandwidth, describe_share, read_summary
+from groundswell.simulation.summary import (
+    describe_bandwidth,
+    describe_share,
+    phase_of_steps,
+    read_summary,
+)
 from groundswell.version import __version__
 
 Row = tuple[str, str]  # label and value
@@ -96,7 +101,8 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
     if total := sum(s for s in seconds if s is not None):
         yield duration(total), "wall time"
     if (share := _number(summary.get("share_of_steps"))) is not None:
-        yield f"{100 * share:.0f} %", "of the wall time for time steps"
+        steps = phase_of_steps(_mapping(summary.get("wall")))
+        yield f"{100 * share:.0f} %", f"of the wall time: {steps}"
 
 
 def _first_findings(findings: Mapping[str, object]) -> list[Row]:

@@ -100,10 +100,14 @@ class _Lines:
         self._last, self._said = now, self._now
         step, updates = self._now
         passed = max(now - self._begun, 1e-9)
-        count = f"step {step} of {self._total}" if self._ends else f"step {step}"
-        line = f"{count}, {self._status(step)}, {updates / passed / 1e6:.4g} {self._unit}"
+        line = f"{self._count(step)}{self._status(step)}, {updates / passed / 1e6:.4g} {self._unit}"
         with suppress(OSError):  # a closed log must not stop the run
             print(line + self._left(step, passed), file=sys.stderr, flush=True)
+
+    def _count(self, step: int) -> str:
+        if self._ends:
+            return f"step {step} of {self._total}, "
+        return f"step {step}, " if self._total > 1 else ""  # a direct solve has no steps
 
     def _left(self, step: int, passed: float) -> str:
         if not self._ends or step == self._start:

@@ -47,7 +47,7 @@ from groundswell.simulation.session import RunSession
 from groundswell.simulation.signals import StopRequest, stop_request, stopping_at_once
 from groundswell.simulation.solve import Solve
 from groundswell.simulation.solver import Cost, Setup, TimeStepper
-from groundswell.simulation.summary import STEPS, share_of_steps, throughput, versions
+from groundswell.simulation.summary import SOLVE, STEPS, share_of_steps, throughput, versions
 from groundswell.simulation.time_loop import TimeLoop
 
 NOTHING_WRITTEN = "nothing has been written"
@@ -116,7 +116,8 @@ class _Run:
         shown = progress(
             setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
         )
-        with self._turn(), self.clock(STEPS), shown as report:
+        is_direct = not isinstance(driver, TimeLoop)
+        with self._turn(), self.clock(SOLVE if is_direct else STEPS), shown as report:
             if isinstance(driver, TimeLoop):
                 live, interop = LiveRun(self.opened, driver), array_interop(self.opened.backend)
                 driver.run(setup.steps, report, stop, calls_of(callbacks, live, interop))

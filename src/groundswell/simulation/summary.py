@@ -19,7 +19,7 @@ from groundswell.simulation.preparation import OpenSolver
 from groundswell.version import __version__
 
 NAME = "summary.json"
-STEPS = "time steps"  # the phase of a run in which it makes them
+STEPS, SOLVE = "time steps", "solve"  # the phase of a run in which it makes them, or has none
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
 _ROUNDS_TO_ONE = 0.005  # a share of 1 %
 LIBRARIES = (
@@ -70,9 +70,14 @@ def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def share_of_steps(wall: Mapping[str, float]) -> float:
-    """The share of the wall time, by phase in s, that the run made time steps; 0 without any."""
+    """The share of the wall time, by phase in s, of time steps or a direct solve; 0 without any."""
     total = sum(wall.values())
-    return wall.get(STEPS, 0.0) / total if total else 0.0
+    return wall.get(phase_of_steps(wall), 0.0) / total if total else 0.0
+
+
+def phase_of_steps(wall: Mapping[str, object]) -> str:
+    """What a run calls its time steps: a direct solver makes none."""
+    return SOLVE if SOLVE in wall else STEPS
 
 
 def describe_share(share: float) -> str:

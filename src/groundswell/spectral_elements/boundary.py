@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arguments import call_function
+from groundswell.arrays import Mask
 from groundswell.backends.host_threads import mapped
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
@@ -22,7 +24,7 @@ def integrate_over_faces(
     degree: int,
     elements: ArrayLike,
     functions: Mapping[int, Function],
-    name: str = "the flux of a side",
+    name: Callable[[int], str] = "the flux of side {}".format,
 ) -> Floats:
     """Integrals of functions times each node's basis function over tagged faces.
 
@@ -30,7 +32,7 @@ def integrate_over_faces(
 
     Args:
         functions: integrand by position, for each boundary tag.
-        name: what error messages call the functions.
+        name: what error messages call the function of a tag.
 
     Returns:
         (elements, (degree + 1)^3).
@@ -48,7 +50,7 @@ def integrate_over_faces(
         indices, areas = face_nodes(degree, face), faces[:, face]
         for tag, function in functions.items():
             here = np.flatnonzero(tags[outside, face] == tag)
-            values = evaluate(function, nodes[np.ix_(here, indices)], name)
+            values = evaluate(function, nodes[np.ix_(here, indices)], name(tag))
             integrals[np.ix_(outside[here], indices)] += values * areas[here]
     return integrals
 
@@ -60,19 +62,32 @@ def evaluate(function: Function, nodes: Floats, name: str) -> Floats:
         name: what error messages call the function.
 
     Raises:
-        InputError: values are not real, not finite, or have another shape.
+        InputError: values are not real, not finite, or have another shape, or the function raises
+            an exception.
     """
     x, y, z = np.moveaxis(nodes, -1, 0)
     if not x.size:
         return np.zeros(x.shape)  # some functions cannot handle empty arrays
     with np.errstate(all="ignore"):  # reported below
-        result = function(x, y, z)
+        result = call_function(name, function, x, y, z)
     values = _require_real(result, x.shape, name)
-    if not (finite := mapped(np.isfinite, values, dtype=bool)).all():
-        at = ", ".join(f"{axis[~finite][0]:.6g}" for axis in (x, y, z))
-        bad = values[~finite][0]
-        raise InputError(f"{name} is {bad} at ({at}); give a function that is finite there")
+    finite = mapped(np.isfinite, values, dtype=bool)
+    require_at_nodes(finite, values, nodes, name, "a function that is finite there")
     return values
+
+
+def require_at_nodes(valid: Mask, values: Floats, nodes: Floats, name: str, allowed: str) -> None:
+    """Refuse the first value that is not valid.
+
+    Args:
+        valid, values: at nodes, (...,).
+        nodes: their positions, (..., 3).
+        name: what the message calls the values.
+        allowed: what to give instead.
+    """
+    if not valid.all():
+        at = ", ".join(f"{x:.6g}" for x in nodes[~valid][0])
+        raise InputError(f"{name} is {values[~valid][0]:g} at ({at}); give {allowed}")
 
 
 def _require_real(result: Any, shape: tuple[int, ...], name: str) -> Floats:

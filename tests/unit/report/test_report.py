@@ -83,7 +83,7 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
         "1 minute and 17 seconds",
         "1 minute and 15 seconds",
         "98 %",
-        "of the wall time for time steps",
+        "of the wall time: time steps",
         "Kernels in steps 64 to 71",
         "a < b",
         "100 %",

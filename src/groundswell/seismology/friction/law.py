@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats
-from groundswell.errors import InputError
+from groundswell.errors import InputError, in_words
 
 Values = float | Floats
 
@@ -44,7 +44,7 @@ class FrictionLaw(ABC):
         values = np.asarray(getattr(self, name), dtype=float)
         if values.shape not in ((), (1,), (points,)):
             raise InputError(
-                f"{type(self).__name__}.{name} has the shape {values.shape}, but the fault has "
+                f"{in_words(type(self))}: {name} has the shape {values.shape}, but the fault has "
                 f"{points} points; give one value, or one for each point"
             )
         return np.broadcast_to(values, (points,))
@@ -94,7 +94,7 @@ class FrictionLaw(ABC):
             values = np.asarray(getattr(self, name), dtype=float)
             valid = np.isfinite(values) & ((values > 0) if above else (values >= 0))
             allowed = "finite values above 0" if above else "finite values of at least 0"
-            require_valid(f"{type(self).__name__}.{name}", values, valid, allowed)
+            require_valid(f"{in_words(type(self))}: {name}", values, valid, allowed)
 
 
 def require_valid(name: str, values: ArrayLike, valid: ArrayLike, allowed: str) -> None:

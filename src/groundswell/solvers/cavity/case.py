@@ -7,13 +7,14 @@ from dataclasses import replace
 from math import ceil, hypot, inf, isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SerializeAsAny, WrapValidator
+from pydantic import Field, SerializeAsAny, WrapValidator, model_validator
 
 from groundswell.case import units
 from groundswell.case.common import Case, DataFile, OutputSection, RunSection, Section, TaggedUnion
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, InRange, Positive, Unit
+from groundswell.solvers.cavity.dimensionless import units_of_numbers
 from groundswell.solvers.cavity.walls import AXES as AXES
 from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes, profiles
 
@@ -224,6 +225,12 @@ class CavityCase(Case):
     walls: WallsSection = WallsSection()
     grid: GridSection
     start: StartSection | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_units(cls, content: Any) -> Any:
+        reject(units_of_numbers(content))
+        return content
 
     def violations(self) -> Iterator[Violation]:
         """Grids with too few points, and fluids whose dimensionless numbers are undefined."""

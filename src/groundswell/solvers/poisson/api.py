@@ -126,8 +126,7 @@ class Problem:
         boundaries: Mapping[str, ConditionTable] | None = None,
         **options: Unpack[ProblemOptions],
     ) -> None:
-        if not isinstance(mesh, Hexahedra):
-            raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_mesh returns")
+        arguments.require_mesh(mesh)
         allowed = ProblemOptions.__annotations__
         require_arguments(options, ["mesh", "degree", "boundaries", *allowed])
         chosen = ChosenOptions(**options)
@@ -309,7 +308,8 @@ class Problem:
             arguments.functions_by_tag(kind, tables, self._tags) for kind in ("fixed", "flux")
         )
         robin = arguments.robin_by_tag(tables, self._tags)
-        return replace(self._equation, fixed=fixed, fluxes=fluxes, robin=robin)
+        names = arguments.names_by_tag(self._tags)
+        return replace(self._equation, fixed=fixed, fluxes=fluxes, robin=robin, names=names)
 
     def close(self) -> None:
         """Release memory that is shared with other ranks."""

@@ -14,6 +14,7 @@ from groundswell.meshes.hexahedra import AXES, Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.solvers.poisson.side_flows import Sides, flows_fixed, flows_given
 from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
 from groundswell.spectral_elements.geometry import mass_of_few, require_positive, shares
 from groundswell.spectral_elements.given_fields import sample
@@ -109,11 +110,12 @@ class BoundaryValueProblem:
     def _evaluate_loads(self, equation: Equation) -> Floats:
         """Integrals over sides of the flux, or of h times the ambient value."""
         on = (self._space.mesh, self._space.degree, self._space.elements)
-        loads = integrate_over_faces(*on, equation.fluxes, "the flux of a side")
+        side = equation.side
+        loads = integrate_over_faces(*on, equation.fluxes, lambda tag: f"the flux of {side(tag)}")
         if not equation.robin:
             return loads
-        inflows = {tag: side.inflow for tag, side in equation.robin.items()}
-        name = "h times the ambient value of a side"
+        inflows = {tag: robin.inflow for tag, robin in equation.robin.items()}
+        name = lambda tag: f"h times the ambient value of {side(tag)}"  # noqa: E731
         return loads + integrate_over_faces(*on, inflows, name)
 
     def _evaluate_fixed(self, equation: Equation) -> Floats:
@@ -121,7 +123,7 @@ class BoundaryValueProblem:
         known = np.zeros(self.nodes.shape[:-1])
         for tag, function in equation.fixed.items():
             here = np.unravel_index(self._fixed_nodes[tag], known.shape)
-            known[here] = evaluate(function, self.nodes[here], "the value of a fixed side")
+            known[here] = evaluate(function, self.nodes[here], f"the value of {equation.side(tag)}")
         return known
 
     def solve(
@@ -186,6 +188,24 @@ class BoundaryValueProblem:
         parts = [part for of_rank in comm.allgather(mine) for part in of_rank]
         largest, squares = zip(*parts, strict=True)
         return max(largest), float(np.sqrt(sum(squares)))
+
+    def measure_flows(self, values: Floats) -> dict[Sides, float]:
+        """The integral of k du/dn over each side with a condition: what flows in there, by tag.
+
+        Fixed sides that meet have a sum, see `side_flows`. All ranks must call it.
+
+        Args:
+            values: u at this rank's nodes, (elements, (N + 1)^3).
+        """
+        space, equation = self._space, self._equation
+        mine = space.comm.collective_try(lambda: flows_given(equation, space, values))
+        if equation.fixed:
+            terms, dofs = self._terms or self.evaluate(), space.dofs.ravel()
+            reactions = self.system.reactions(terms.source, terms.loads, values)
+            fixed = {tag: dofs[nodes] for tag, nodes in self._fixed_nodes.items()}
+            mine |= flows_fixed(reactions, fixed, space.comm)
+        each = space.comm.allgather(mine)
+        return {sides: float(sum(flows[sides] for flows in each)) for sides in mine}
 
     def close(self) -> None:
         """Release memory that is shared with other ranks; all ranks must call it."""

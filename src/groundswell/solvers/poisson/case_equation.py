@@ -12,7 +12,12 @@ from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.materials import at_time, find_conductivity, find_field
 from groundswell.solvers.poisson.step_equation import StepEquation
 from groundswell.solvers.poisson.time_scheme import Scheme
-from groundswell.solvers.poisson.validation import as_function, functions_by_tag, robin_by_tag
+from groundswell.solvers.poisson.validation import (
+    as_function,
+    functions_by_tag,
+    names_by_tag,
+    robin_by_tag,
+)
 
 
 def find_equation(
@@ -36,6 +41,7 @@ def find_equation(
         mean=section.mean,
         conductivity=find_conductivity(*given),
         robin=robin_by_tag(sides, tags),
+        names=names_by_tag(tags),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.meshes.hexahedra import face_nodes
 from groundswell.solvers.poisson.coefficients import ONE, Coefficients, Transfer, stack_tensor
-from groundswell.spectral_elements.boundary import Function, evaluate
+from groundswell.spectral_elements.boundary import Function, evaluate, require_at_nodes
 from groundswell.spectral_elements.given_fields import GivenField, is_number, require, sample
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -47,6 +47,7 @@ class Equation:
         mean: of u over the domain, where u is determined up to a constant.
         conductivity: k, above 0, or the six entries of a positive definite tensor.
         robin: sides that exchange heat with their surroundings, by tag.
+        names: of sides by tag, for messages.
     """
 
     source: GivenField = zero
@@ -56,6 +57,11 @@ class Equation:
     mean: float | None = None
     conductivity: Conductivity = 1.0
     robin: Mapping[int, Robin] = field(default_factory=dict)
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    def side(self, tag: int) -> str:
+        """What messages call a side."""
+        return f"side {self.names.get(tag, tag)}"
 
     @property
     def reactions(self) -> tuple[GivenField, ...]:
@@ -75,7 +81,7 @@ class Equation:
         some = np.arange(len(space.elements))
         c = sample(self.screening, space, some, "the screening")
         require(c >= 0, c, (space, some), "the screening is {}", "0 or more")
-        transfer = sample_transfer(self.robin, space)
+        transfer = sample_transfer(self, space)
         return Coefficients(sample_conductivity(self.conductivity, space), c, transfer)
 
 
@@ -131,18 +137,21 @@ def _is_positive(k: Floats) -> Mask:
     return np.asarray((xx > 0) & (minor > 0) & (determinant > 0))
 
 
-def sample_transfer(robin: Mapping[int, Robin], space: FunctionSpace) -> Transfer | None:
+def sample_transfer(equation: Equation, space: FunctionSpace) -> Transfer | None:
     """h on this rank's faces of sides with heat transfer; None if there are no such sides.
 
     Raises:
         InputError: h is negative or not finite.
     """
-    if not robin:
+    if not equation.robin:
         return None
-    tags, nodes = space.mesh.tags(space.elements), space.nodes
+    tags = space.mesh.tags(space.elements)
     found = [
-        _sample_face(sides.h, nodes, np.flatnonzero(tags[:, face] == tag), face, space)
-        for tag, sides in robin.items()
+        _sample_face(
+            *(robin.h, f"h of {equation.side(tag)}"),
+            *(np.flatnonzero(tags[:, face] == tag), face, space),
+        )
+        for tag, robin in equation.robin.items()
         for face in range(tags.shape[1])
     ]
     elements, faces, values = zip(*found, strict=True)
@@ -150,9 +159,9 @@ def sample_transfer(robin: Mapping[int, Robin], space: FunctionSpace) -> Transfe
 
 
 def _sample_face(
-    h: Function, nodes: Floats, elements: Integers, face: int, space: FunctionSpace
+    h: Function, name: str, elements: Integers, face: int, space: FunctionSpace
 ) -> tuple[Integers, Integers, Floats]:
-    at = nodes[np.ix_(elements, face_nodes(space.degree, face))]
-    values = evaluate(h, at, "h of a side")
-    require(values >= 0, values, (space, elements), "h of a side is {}", "0 or more")
+    at = space.nodes[np.ix_(elements, face_nodes(space.degree, face))]
+    values = evaluate(h, at, name)
+    require_at_nodes(values >= 0, values, at, name, "0 or more")
     return elements, np.full(len(elements), face), values

@@ -142,6 +142,7 @@ def _is_plain(value: Any) -> bool:
 
 def _screening(given: Any, size: tuple[int, int]) -> GivenField:
     """c as in a case file, or an array or a function."""
+    arguments.refuse_table(given, "screening")
     if _is_plain(given):
         return field_of(EquationSection(screening=given).screening)
     return arguments.given_field(given, "screening", *size)
@@ -149,6 +150,7 @@ def _screening(given: Any, size: tuple[int, int]) -> GivenField:
 
 def _conductivity(given: Any, size: tuple[int, int]) -> Conductivity:
     """k as in a case file, or one or six arrays or functions."""
+    arguments.refuse_table(given, "conductivity")
     if _is_plain(given):
         return find_conductivity(EquationSection(conductivity=given), {}, None)
     if not isinstance(given, list | tuple):

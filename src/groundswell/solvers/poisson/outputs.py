@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend
+from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json, write_table
@@ -19,6 +20,7 @@ from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.findings import findings_of
 from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.fields import gather_on_root
@@ -50,6 +52,9 @@ class Outputs:
 
     Args:
         u: the solution on the device, (elements, (N + 1)^3); by default, room for it if needed.
+
+    Attributes:
+        findings: a few numbers, after `write`.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Outputs:
     ) -> None:
         self._setup, self._backend, self._comm = setup, backend, comm
         self._problem, self._solution = problem, solution
+        self.findings: list[Quantity] = []
         domain = ElementDomain(comm, setup.mesh, setup.degree, solution.elements)
         records, sections = recording(setup.case, domain), setup.records
         shape = solution.values.shape if sections else (0, 1)
@@ -77,6 +83,7 @@ class Outputs:
     def write(self, folder: Path) -> list[Path]:
         """Write all files; rank 0 writes."""
         summary, fields, records = self._summary(), self._fields(), self._records(folder)
+        self.findings = [*findings_of(summary)]
         if not self._comm.first:
             return []
         files = [
@@ -104,7 +111,21 @@ class Outputs:
             "residual": last,
             "relative_residual": last / first if first else 0.0,
         }
-        return found | self._range() | self._errors()
+        return found | self._range() | self._mean() | self._errors() | self._flows()
+
+    def _mean(self) -> dict[str, float]:
+        """The mean of u over the domain; all ranks must call it."""
+        mass = self._problem.system.mass
+        sums = self._comm.allgather((float((mass * self._solution.values).sum()), mass.sum()))
+        heat, volume = (sum(each) for each in zip(*sums, strict=True))
+        return {"mean": float(heat / volume)}
+
+    def _flows(self) -> dict[str, dict[str, float]]:
+        """What flows in through sides with a condition, by name; all ranks must call it."""
+        by_tags = self._problem.measure_flows(self._solution.values)
+        names = {tag: name for name, tag in self._setup.sides.items()}
+        named = {", ".join(names[tag] for tag in tags): flow for tags, flow in by_tags.items()}
+        return {"flows": named}
 
     def _range(self) -> dict[str, float]:
         """The smallest and the largest u; all ranks must call it."""

@@ -25,6 +25,7 @@ _QUADS = 50_000  # of a panel, about
 _FINEST = 24  # quads along an edge of an element
 _LINES_NEARER = 0.02  # of the domain's size: what lines lie on must not cover them
 _VIEW = {"elev": 28, "azim": -62}  # degrees
+_SHORT, _SHORTEST = 0.4, 0.15  # of the longest axis: has few ticks; has one
 _MAP = "coolwarm"  # nowhere so dark that lines get lost
 
 
@@ -135,14 +136,28 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
         Poly3DCollection(shapes, facecolor=rgba, edgecolor=rgba, lw=_line_width(faces))
     )
     axes.set(xlabel="x", ylabel="y", zlabel="z")
-    axes.patch.set_visible(False)  # it would cover labels of the panel before it
-    axes.locator_params(nbins=4)
-    axes.locator_params(axis="x", prune="upper")  # the first label along y is there
-    axes.tick_params(labelsize=9, pad=0)
-    for axis, points in ((axes.xaxis, -2), (axes.yaxis, -2), (axes.zaxis, -4)):
-        axis.labelpad = points
     axes.set(**{f"{name}lim": ends for name, *ends in zip("xyz", low, high, strict=True)})
     axes.set_aspect("equal")
+    axes.patch.set_visible(False)  # it would cover labels of the panel before it
+    _label(axes, high, high - low)
+
+
+def _label(axes: Axes3D, high: Floats, size: Floats) -> None:
+    """Label the axes, with fewer ticks along short ones: their numbers would cover each other."""
+    from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
+
+    axes.tick_params(labelsize=9, pad=0)
+    is_flat = size[2] < _SHORTEST * size.max()  # matplotlib then puts labels nearer
+    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": -4}
+    for n, name in enumerate("xyz"):
+        axis, length = getattr(axes, f"{name}axis"), size[n] / size.max()
+        axis.labelpad = pads[name]
+        locator: Locator = FixedLocator([high[n]])
+        if length > _SHORTEST:
+            # The first label along y is where the last one along x would be.
+            prune = "upper" if name == "x" else None
+            locator = MaxNLocator(4 if length > _SHORT else 2, prune=prune)
+        axis.set_major_locator(locator)
 
 
 def _line_width(faces: Floats) -> float:

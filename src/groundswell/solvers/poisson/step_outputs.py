@@ -9,6 +9,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.findings import findings_of
 from groundswell.solvers.poisson.outputs import Outputs, Solution
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.solvers.poisson.step_history import StepHistory
@@ -47,6 +48,7 @@ class StepOutputs(Outputs):
         self._solution.values = self._backend.to_host(self._u)
         summary = self._history.convergence() | self._range() | self._errors()
         fields, records = self._fields(), self._recorders.write(folder)
+        self.findings = [*findings_of(summary)]
         if not self._comm.first:
             return []
         files = [

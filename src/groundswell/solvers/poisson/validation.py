@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.case.expressions import Expression
-from groundswell.errors import InputError, did_you_mean, listed
+from groundswell.errors import InputError, did_you_mean, listed, quoted
+from groundswell.meshes.assembly import MeshGroups
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra
 from groundswell.solvers.poisson.case import AXES, BoxMesh
@@ -54,7 +55,8 @@ def require_boundaries(boundaries: Mapping[str, ConditionTable], tags: Mapping[s
         raise InputError(f"boundaries = {boundaries!r:.60}; give tables by the names of sides")
     for name, table in boundaries.items():
         if name not in tags:
-            known = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
+            cure = "pass on the sides that read_mesh returns: sides=sides"
+            known = f"its sides are {listed(tags)}" if tags else cure
             hint = did_you_mean(name, tags)
             raise InputError(f"{name!r} is not a side of the mesh{hint}; {known}")
         if not _is_condition(table):
@@ -97,6 +99,11 @@ def robin_by_tag(
     }
 
 
+def names_by_tag(tags: Mapping[str, int]) -> dict[int, str]:
+    """Names of sides for messages, by tag; in quotes where they would not read as names."""
+    return {tag: name if name.isidentifier() else quoted(name) for name, tag in tags.items()}
+
+
 def replace_values(
     boundaries: Mapping[str, ConditionTable], values: Mapping[str, Any]
 ) -> dict[str, ConditionTable]:
@@ -118,21 +125,39 @@ def as_function(value: FunctionLike, name: str) -> Function:
         return value
     try:
         return Expression(value)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise InputError(f"{name} = {value!r} {error}") from None
+    except TypeError:
+        cure = "give a function of x, y and z, an expression or a number"
+        raise InputError(f"{name} = {value!r:.60}; {cure}") from None
+
+
+def refuse_table(given: object, name: str) -> None:
+    """Refuse values by the names of volumes."""
+    if isinstance(given, Mapping):
+        raise InputError(f"{name} is a table; for values by volume, give groups.by_volume(table)")
+
+
+def require_mesh(mesh: object) -> None:
+    """Refuse what is not a mesh."""
+    if isinstance(mesh, MeshGroups):
+        raise InputError("mesh has groups; give groups.mesh, and sides=groups.sides")
+    if not isinstance(mesh, Hexahedra):
+        raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_mesh returns")
 
 
 def given_field(
     given: FunctionLike | ArrayLike, name: str, elements: int, degree: int
 ) -> GivenField:
     """A function, a number, an expression, or values of elements or at their nodes."""
+    refuse_table(given, name)
     if isinstance(given, str) or callable(given) or np.ndim(given) == 0:
         return as_function(given, name)  # type: ignore[arg-type]
     values, shape = np.asarray(given), (elements, (degree + 1) ** 3)
     if values.shape not in (shape, shape[:1]):
         raise InputError(
             f"{name} has shape {values.shape}; values at nodes have shape {shape}, values of "
-            f"elements {shape[:1]}"
+            f"elements {shape[:1]}, on each rank those of the whole mesh"
         )
     if values.dtype.kind not in "biuf":
         raise InputError(f"the {name} is {given!r:.60}; give a real number for each")

@@ -257,3 +257,19 @@ def test_intervals_are_for_flow_in_time() -> None:
     record = {"fields": ["T"], "where": {"kind": "all"}, "interval": 0.1, "file": "all.nc"}
     with pytest.raises(CaseError, match="whose steps have no common length"):
         CavityCase(fluid=AIR, grid={"points": [9, 9, 9]}, output={"record": [record], "film": True})
+
+
+def test_dimensionless_times_and_speeds_have_no_unit() -> None:
+    record = {"fields": ["T"], "where": {"kind": "all"}, "interval": "1 s", "file": "all.nc"}
+    content = {
+        "fluid": {"kind": "rayleigh", "rayleigh": 1e4},
+        "grid": {"points": [9, 9, 9]},
+        "time": {"duration": "20 s", "step": 0.1},
+        "walls": {"top": {"kind": "adiabatic", "velocity": [0, "1 m/s", 0]}},
+        "output": {"record": [record]},
+    }
+    with pytest.raises(CaseError, match=r"^the arguments cannot be used:") as caught:
+        CavityCase(**content)
+    found = {problem.key: problem.allowed for problem in caught.value.problems}
+    assert [*found] == ["time.duration", "output.record[0].interval", "walls.top.velocity"]
+    assert all("has no unit with fluid.kind" in text for text in found.values())

@@ -97,6 +97,15 @@ def test_materials_of_a_mesh(tmp_path: Path) -> None:
     solver = Poisson(setup, open_backend("cpu"))
     solver.solve()
     assert np.abs(solver.values - wanted).max() < 1e-6
+    assert repr(groups).startswith("MeshGroups(Mesh(") and "volumes: " in repr(groups)
+    assert len(repr(groups)) < 200
+    with pytest.raises(InputError, match=r"give groups\.mesh, and sides=groups\.sides"):
+        gs.poisson.solve(groups)
+    for name in ("conductivity", "screening", "source"):
+        with pytest.raises(InputError, match=f"{name} is a table; for values by volume, give grou"):
+            gs.poisson.solve(Box((1, 1, 1)), boundaries=FIXED, **{name: {"steel": 1.0}})
+    with pytest.raises(InputError, match="pass on the sides that read_mesh returns"):
+        gs.poisson.solve(groups.mesh, boundaries={"top": {"kind": "fixed"}})
     with pytest.raises(InputError, match="by_volume lacks the volume cork"):
         groups.by_volume({"steel": 1.0})
     for wrong, said in (
@@ -197,12 +206,34 @@ def test_a_mesh_with_names() -> None:
         ({"conductivity": [1, 2, 0, 1, 0, 1]}, "the conductivity is not positive definite, with 1"),
         ({"conductivity": ["y"] * 6}, r"positive definite, with 0 as its entry xx at \(0, 0, 0\)"),
         ({"boundaries": {"west": {"kind": "robin"}}}, 'kind = "robin", h and ambient'),
-        ({"boundaries": {"west": {"kind": "robin", "h": "-y"}}}, "h of a side is -.*; give 0 or"),
-        ({"boundaries": {"west": {"kind": "robin", "h": np.nan}}}, "h of a side is nan at"),
+        (
+            {"boundaries": {"east": {"kind": "robin", "h": "-y"}}},
+            r"h of side east is -0.25 at \(1, 0.25, 0\); give 0 or more",
+        ),
+        ({"boundaries": {"west": {"kind": "robin", "h": np.nan}}}, "h of side west is nan at"),
         ({"boundaries": {"west": {"kind": "robin", "h": 0}}}, "u is determined only up to a"),
         (
             {"boundaries": {"west": {"kind": "robin", "h": 1, "ambient": "1 / y"}}},
-            "h times the ambient value of a side is inf at",
+            "h times the ambient value of side west is inf at",
+        ),
+        ({"source": lambda x, y: x}, "the source cannot be evaluated: the function raised TypeEr"),
+        ({"source": None}, "source = None; give a function of x, y and z, an expression or a"),
+        ({"screening": lambda x, y, z: x[9, 9]}, "the screening cannot be .* raised IndexError"),
+        (
+            {"screening": 1, "boundaries": {"top": {"kind": "flux", "value": lambda *at: 1 / 0}}},
+            "the flux of side top cannot be evaluated: the function raised ZeroDivisionError: div",
+        ),
+        (
+            {"boundaries": {"west": {"kind": "fixed", "value": lambda *at: at["x"]}}},
+            "the value of side west cannot be .* TypeError: tuple indices must be integers",
+        ),
+        (
+            {"mesh": Box((2, 2, 2), deform=lambda p: p[..., 3], order=1)},
+            "the deformation of a box cannot be evaluated: the function raised IndexError: index 3",
+        ),
+        (
+            {"mesh": Box((2, 2, 2), deform=lambda p: p[..., :2], order=1)},
+            r"the deformation of a box gives float64 of shape \(8, 8, 2\); it must return",
         ),
         ({"degree": 0}, "degree = 0: must be at least 1"),
         ({"degree": 16}, "degree = 16: must be at most 15"),

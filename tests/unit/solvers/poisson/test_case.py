@@ -119,6 +119,11 @@ def test_what_check_tells() -> None:
         ({"equation": {"conductivity": float("nan")}}, "conductivity = nan: is not a finite"),
         ({"equation": {"conductivity": [1, 2, 3]}}, "must be above 0, or the six entries xx, xy"),
         ({"equation": {"conductivity": "k"}}, 'conductivity = "k": has the unknown name "k"'),
+        (
+            {"equation": {"conductivity": "50 W/(m K)"}},
+            "has a unit, but numbers have none here; wri",
+        ),
+        ({"equation": {"source": "1 MW/m^3"}}, "source = .*: has a unit, but numbers have none"),
         ({"equation": {"screening": "-4 1/m^2"}}, 'screening = "-4 1/m.2": must be at least 0'),
         ({"equation": {"screening": "4 m"}}, 'screening = "4 m": is not a screening'),
         ({"material": {"steel": {"conductivity": 15}}}, "material: is for the named volumes of"),
@@ -226,7 +231,7 @@ def test_the_area_of_a_curved_side() -> None:
 
 
 def test_fluxes_that_are_not_finite() -> None:
-    with pytest.raises(InputError, match=r"the flux of a side is inf at \(0, 0, 0\); give"):
+    with pytest.raises(InputError, match=r"the flux of side 1 is inf at \(0, 0, 0\); give"):
         integrate_over_faces(Box((1, 1, 1)), 2, [0], {1: lambda x, y, z: 1 / (y + z)})
 
 

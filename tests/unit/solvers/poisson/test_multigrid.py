@@ -10,6 +10,7 @@ from checked import warnings_of
 from dense_spectral_elements import assembled, at_nodes, equation_of, shuffled, space_on, system_on
 from variants import long_variants
 
+import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
@@ -220,6 +221,21 @@ def test_other_cycles(backend: Backend, cycle: Cycle) -> None:
     if cycle.coarse == "amg":
         pytest.importorskip("pyamg")
     assert iterations(backend, MESHES["turned"][0], 5, cycle, screening=0.1, fixed=()) <= 16
+
+
+@pytest.mark.parametrize("preconditioner", ["jacobi", "multigrid"])
+def test_the_true_residual_meets_the_tolerance(preconditioner: Any) -> None:
+    """b - A u itself, not what the iteration updates; with a cycle in single precision."""
+    cube = Box((4, 4, 4), deform=kershaw(0.3, 0.3), order=1)
+    k = 10 ** np.random.default_rng(1).uniform(-3, 3, cube.count)
+    walls = {"west": {"kind": "fixed", "value": 1.0}, "top": {"kind": "robin", "h": 2.0}}
+    options: Any = {"conductivity": k, "preconditioner": preconditioner}
+    with gs.poisson.Problem(cube, 4, walls, **options) as problem:
+        found, b = problem.solve("1 + x"), problem.right_hand_side("1 + x")
+        copies = problem.gather_scatter(np.ones(found.values.shape))
+        u = problem.gather_scatter.gather(found.values / copies)
+        left = np.linalg.norm(b - problem.operator @ u)
+    assert left <= 1.5e-10 * found.residuals[0]
 
 
 def test_small_residuals_can_be_reached(backend: Backend) -> None:

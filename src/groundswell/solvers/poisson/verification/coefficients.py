@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.meshes.hexahedra import Hexahedra, positions
 from groundswell.solvers.poisson.coefficients import TENSOR
 from groundswell.solvers.poisson.equation import Conductivity, Equation, Robin, zero
 from groundswell.solvers.poisson.verification.degrees import decrease
@@ -24,12 +24,14 @@ from groundswell.solvers.poisson.verification.shapes import (
     whole_space,
 )
 from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.given_fields import GivenValues
 from groundswell.verify import Check
 
 QUICK, FULL = (3, 6, 11), tuple(range(1, 14))
 TOLERANCE = 1e-15
 
-ARCH = 0.4
+ARCH, ARCHES = 0.4, (2, 3)  # height, and powers of x
+CURVED = (2, 3)  # orders of elements
 JUMP = 1e6
 LAYERS = (1.0, JUMP, 20.0)  # conductivities of a plate's layers
 WITHIN = 1e-11
@@ -112,19 +114,34 @@ KINDS: dict[str, tuple[Conductivity, Function, Function]] = {
 def smooth(backend: Backend, full: bool) -> Iterator[Check]:
     """A smooth solution with k and c that vary, on straight and on curved elements.
 
-    The box exchanges heat on all sides but one, and the curved elements through their top, a
-    parabola; on those from Gmsh, u is prescribed.
+    The box exchanges heat on all sides, and the curved elements through their top, a parabola or a
+    cubic; on those from Gmsh, u is prescribed.
     """
-    arched = Box((2, 2, 2), deform=_arch, order=2)
     for name, (k, source, flux) in KINDS.items():
-        robin = {tag: _robin(flux, tag) for tag in range(2, 7)}
-        on_box = Equation(source, screening, {1: solution}, conductivity=k, robin=robin)
+        robin = {tag: _robin(flux, tag) for tag in range(1, 7)}
+        on_box = Equation(source, screening, conductivity=k, robin=robin)
         on_curved = Equation(source, screening, {1: solution}, conductivity=k)
-        fixed, top = dict.fromkeys(range(1, 6), solution), {6: _robin_on_arch(flux)}
-        on_arched = Equation(source, screening, fixed, conductivity=k, robin=top)
         yield from _errors(f"{name}, robin, box", Box((2, 2, 2)), on_box, backend, full)
-        yield from _errors(f"{name}, robin, curved", arched, on_arched, backend, full)
         yield from _errors(f"{name}, Gmsh", from_gmsh(), on_curved, backend, full)
+        for power in ARCHES:
+            fixed, top = dict.fromkeys(range(1, 6), solution), {6: _robin_on_arch(flux, power)}
+            on_arched = Equation(source, screening, fixed, conductivity=k, robin=top)
+            title = f"{name}, robin, curved, order {power}"
+            yield from _errors(title, _arch(power), on_arched, backend, full)
+
+
+def nodal_values(backend: Backend, full: bool) -> Iterator[Check]:
+    """The same with k and c as arrays of values at the nodes of curved elements."""
+    mesh = _arch(3)
+
+    def error(degree: int) -> float:
+        at = np.moveaxis(positions(mesh, degree, np.arange(mesh.count)), -1, 0)
+        k, c = (GivenValues(np.asarray(field(*at))) for field in (scalar, screening))
+        fixed = dict.fromkeys(range(1, 7), solution)
+        equation = Equation(source_of_scalar, c, fixed, conductivity=k)
+        return _error(backend, mesh, degree, equation)
+
+    yield from decrease("k and c at nodes, curved", {n: error(n) for n in _degrees(full)})
 
 
 def _robin(flux: Function, tag: int) -> Robin:
@@ -133,11 +150,12 @@ def _robin(flux: Function, tag: int) -> Robin:
     return _robin_by(lambda x, y, z: sign * np.asarray(flux(x, y, z))[..., axis])
 
 
-def _robin_on_arch(flux: Function) -> Robin:
+def _robin_on_arch(flux: Function, power: int) -> Robin:
     """The same for the top of `_arch`."""
 
     def outwards(x: Floats, y: Floats, z: Floats) -> Floats:
-        normal = np.stack([-2 * ARCH * x, np.zeros_like(x), np.ones_like(x)], axis=-1)
+        slope = ARCH * power * x ** (power - 1)
+        normal = np.stack([-slope, np.zeros_like(x), np.ones_like(x)], axis=-1)
         length = np.linalg.norm(normal, axis=-1)
         return np.asarray((normal * np.asarray(flux(x, y, z))).sum(axis=-1) / length)
 
@@ -150,17 +168,24 @@ def _robin_by(outwards: Function) -> Robin:
     return Robin(h, lambda x, y, z: solution(x, y, z) + outwards(x, y, z) / h(x, y, z))
 
 
-def _arch(points: Floats) -> Floats:
-    """The unit cube with a parabola as its top, which elements of order 2 follow exactly."""
-    x, y, z = np.moveaxis(points, -1, 0)
-    return np.stack([x, y, z * (1 + ARCH * x**2)], axis=-1)
+def _arch(power: int) -> Box:
+    """The unit cube with a power of x as its top, which elements of this order follow exactly."""
+
+    def lift(points: Floats) -> Floats:
+        x, y, z = np.moveaxis(points, -1, 0)
+        return np.stack([x, y, z * (1 + ARCH * x**power)], axis=-1)
+
+    return Box((2, 2, 2), deform=lift, order=power)
 
 
 def _errors(
     name: str, mesh: Hexahedra, equation: Equation, backend: Backend, full: bool
 ) -> list[Check]:
-    degrees = FULL if full else QUICK
-    return decrease(name, {n: _error(backend, mesh, n, equation) for n in degrees})
+    return decrease(name, {n: _error(backend, mesh, n, equation) for n in _degrees(full)})
+
+
+def _degrees(full: bool) -> tuple[int, ...]:
+    return FULL if full else QUICK
 
 
 def _error(
@@ -176,15 +201,15 @@ def _error(
 def order(backend: Backend, full: bool) -> Iterator[Check]:
     """Finer curved elements: the error falls with the power N + 1 of their size."""
     counts = (2, 4, 8) if full else (2, 4)
-    for degree in (2, 3):
-        meshes = [Box((n,) * 3, deform=bent, order=2) for n in counts]
-        fixed = dict.fromkeys(range(1, 7), solution)
+    fixed = dict.fromkeys(range(1, 7), solution)
+    for bend, degree in product(CURVED, (2, 3)):
+        meshes = [Box((n,) * 3, deform=bent, order=bend) for n in counts]
         for name, (k, source, _) in KINDS.items():
             equation = Equation(source, screening, fixed, conductivity=k)
             errors = [_error(backend, mesh, degree, equation) for mesh in meshes]
             rates = [np.log2(a / b) for a, b in pairwise(errors)]
             note = ", ".join(f"{error:.1e}" for error in errors)
-            title = f"{name}, curved, N = {degree}: order"
+            title = f"{name}, curved, order {bend}, N = {degree}: order"
             yield Check.at_least(title, min(rates), degree + 0.5, note=note)
 
 

@@ -35,12 +35,12 @@ class PhasedArray:
 
     def __post_init__(self) -> None:
         if not self.elements:
-            raise InputError("PhasedArray: elements = () is empty; give at least one surface")
+            raise InputError("phased array: elements = () is empty; give at least one surface")
         for name in ("amplitudes", "phases", "delays"):
             shape, count = np.shape(getattr(self, name)), len(self.elements)
             if shape not in ((), (count,)):
                 raise InputError(
-                    f"PhasedArray: {name} have the shape {shape}, but there are {count} elements; "
+                    f"phased array: {name} have the shape {shape}, but there are {count} elements; "
                     "give one number, or one for each element"
                 )
 

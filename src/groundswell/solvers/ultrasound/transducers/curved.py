@@ -14,7 +14,7 @@ from math import asin, pi, sqrt
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.errors import InputError
+from groundswell.errors import InputError, in_words
 from groundswell.solvers.ultrasound.transducers.surface import (
     GOLDEN_ANGLE,
     Samples,
@@ -67,17 +67,17 @@ class Arc(Surface):
     dimension = 1
 
     def __post_init__(self) -> None:
-        require_positive("Arc", radius=self.radius, diameter=self.diameter)
-        _require_aperture("Arc", self.radius, self.diameter)
+        require_positive("arc", radius=self.radius, diameter=self.diameter)
+        _require_aperture("arc", self.radius, self.diameter)
         if self._axis[2]:
             raise InputError(
-                f"Arc: focus z = {self.focus[2]:g} m, but it must be that of the apex, "
+                f"arc: focus z = {self.focus[2]:g} m, but it must be that of the apex, "
                 f"{self.apex[2]:g} m; an arc lies in a plane of constant z"
             )
 
     @property
     def _axis(self) -> Floats:
-        return direction_to_focus("Arc", self.apex, self.focus)
+        return direction_to_focus("arc", self.apex, self.focus)
 
     @property
     def measure(self) -> float:
@@ -118,7 +118,7 @@ class SphericalSurface(Surface):
         """Diameters of the inner and the outer circle, m; the inner one may be 0."""
 
     def _validate(self) -> None:
-        owner, (inner, outer) = type(self).__name__, self.circles
+        owner, (inner, outer) = in_words(type(self)), self.circles
         require_positive(owner, radius=self.radius, diameter=outer)
         _require_aperture(owner, self.radius, outer)
         direction_to_focus(owner, self.apex, self.focus)
@@ -130,7 +130,7 @@ class SphericalSurface(Surface):
 
     @property
     def _axis(self) -> Floats:
-        return direction_to_focus(type(self).__name__, self.apex, self.focus)
+        return direction_to_focus(in_words(type(self)), self.apex, self.focus)
 
     @property
     def _depths(self) -> tuple[float, float]:
@@ -254,7 +254,7 @@ class AnnularArray:
     def __post_init__(self) -> None:
         if not self.diameters:
             raise InputError(
-                "AnnularArray: diameters = () has no ring; give (inner, outer) in m for each"
+                "annular array: diameters = () has no ring; give (inner, outer) in m for each"
             )
         _ = self.elements  # the rings validate themselves
         for number, (before, ring) in enumerate(
@@ -262,7 +262,7 @@ class AnnularArray:
         ):
             if ring[0] < before[1]:
                 raise InputError(
-                    f"AnnularArray: ring {number} has the inner diameter {ring[0]:g} m, but ring "
+                    f"annular array: ring {number} has the inner diameter {ring[0]:g} m, but ring "
                     f"{number - 1} has the outer diameter {before[1]:g} m; list rings that do not "
                     "overlap, from the innermost to the outermost"
                 )

@@ -37,7 +37,7 @@ class Point(Surface):
     dimension = 0
 
     def __post_init__(self) -> None:
-        as_position("Point", "position", self.position)
+        as_position("point", "position", self.position)
 
     @property
     def measure(self) -> float:
@@ -72,12 +72,12 @@ class Line(Surface):
         start, end = self._ends
         if np.array_equal(start, end):
             raise InputError(
-                f"Line: start = end = {self.start} m has no length; give two points, or use a Point"
+                f"line: start = end = {self.start} m has no length; give two points, or use a point"
             )
 
     @property
     def _ends(self) -> tuple[Floats, Floats]:
-        return as_position("Line", "start", self.start), as_position("Line", "end", self.end)
+        return as_position("line", "start", self.start), as_position("line", "end", self.end)
 
     @property
     def measure(self) -> float:
@@ -124,18 +124,18 @@ class Rectangle(Surface):
     rotation: float = 0.0
 
     def __post_init__(self) -> None:
-        as_position("Rectangle", "centre", self.centre)
-        as_direction("Rectangle", "normal", self.normal)
-        require_positive("Rectangle", width=self.width, height=self.height)
+        as_position("rectangle", "centre", self.centre)
+        as_direction("rectangle", "normal", self.normal)
+        require_positive("rectangle", width=self.width, height=self.height)
         if not np.isfinite(self.rotation):
             raise InputError(
-                f"Rectangle: rotation = {self.rotation}, but it must be finite; give degrees"
+                f"rectangle: rotation = {self.rotation}, but it must be finite; give degrees"
             )
 
     @property
     def _edges(self) -> tuple[Floats, Floats]:
         """Vectors along the width and the height, m."""
-        first, second = orthonormal_frame(as_direction("Rectangle", "normal", self.normal))
+        first, second = orthonormal_frame(as_direction("rectangle", "normal", self.normal))
         angle = radians(self.rotation)
         along = cos(angle) * first + sin(angle) * second
         across = cos(angle) * second - sin(angle) * first
@@ -181,9 +181,9 @@ class Disc(Surface):
     normal: Vector = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        as_position("Disc", "centre", self.centre)
-        as_direction("Disc", "normal", self.normal)
-        require_positive("Disc", diameter=self.diameter)
+        as_position("disc", "centre", self.centre)
+        as_direction("disc", "normal", self.normal)
+        require_positive("disc", diameter=self.diameter)
 
     @property
     def measure(self) -> float:
@@ -196,7 +196,7 @@ class Disc(Surface):
 
     @property
     def extent(self) -> tuple[Floats, Floats]:
-        normal = as_direction("Disc", "normal", self.normal)
+        normal = as_direction("disc", "normal", self.normal)
         half = self.diameter / 2 * np.sqrt(np.clip(1 - normal**2, 0, None))
         return self.reference_point - half, self.reference_point + half
 
@@ -205,6 +205,6 @@ class Disc(Surface):
         count = count_points(self.measure, step**2)
         radius = self.diameter / 2 * np.sqrt(midpoints(count))
         angle = GOLDEN_ANGLE * np.arange(count)
-        first, second = orthonormal_frame(as_direction("Disc", "normal", self.normal))
+        first, second = orthonormal_frame(as_direction("disc", "normal", self.normal))
         offsets = np.cos(angle)[:, None] * first + np.sin(angle)[:, None] * second
         return equal_samples(self.reference_point + radius[:, None] * offsets, self.measure)

@@ -318,8 +318,8 @@ def _validate(surface: Surface, grid: PointGrid, upsampling: float, tolerance: f
         )
     if surface.dimension >= grid.dimensions:
         raise InputError(
-            f"{describe(surface)} is a surface, but the grid is two-dimensional; use a Point, a "
-            "Line or an Arc, or more than one point along z"
+            f"{describe(surface)} is a surface, but the grid is two-dimensional; use a point, a "
+            "line or an arc, or more than one point along z"
         )
     _require_inside(surface, grid)
 

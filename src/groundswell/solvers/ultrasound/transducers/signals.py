@@ -56,11 +56,11 @@ class ContinuousWave(Signal):
     ramp_cycles: float = 3.0
 
     def __post_init__(self) -> None:
-        _require_positive("ContinuousWave", "frequency", self.frequency, "Hz")
+        _require_positive("continuous wave", "frequency", self.frequency, "Hz")
         if not (isfinite(self.ramp_cycles) and self.ramp_cycles >= 0):
             raise InputError(
-                f"ContinuousWave: ramp_cycles = {self.ramp_cycles:g}, but it must not be negative; "
-                "use 3, the default, or 0 for no ramp"
+                f"continuous wave: ramp_cycles = {self.ramp_cycles:g}, but it must not be "
+                "negative; use 3, the default, or 0 for no ramp"
             )
 
     def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
@@ -91,8 +91,8 @@ class ToneBurst(Signal):
     window: Literal["gaussian", "hann"] = "gaussian"
 
     def __post_init__(self) -> None:
-        _require_positive("ToneBurst", "frequency", self.frequency, "Hz")
-        _require_positive("ToneBurst", "cycles", self.cycles, "cycles")
+        _require_positive("tone burst", "frequency", self.frequency, "Hz")
+        _require_positive("tone burst", "cycles", self.cycles, "cycles")
         if self.window not in ("gaussian", "hann"):
             raise InputError(
                 f'ToneBurst: window = {self.window!r}, but it must be "gaussian" or "hann"; choose '
@@ -130,11 +130,11 @@ class SampledSignal(Signal):
     interval: float
 
     def __post_init__(self) -> None:
-        _require_positive("SampledSignal", "interval", self.interval, "s")
+        _require_positive("sampled signal", "interval", self.interval, "s")
         samples = np.asarray(self.samples, float)
         if samples.ndim not in (1, 2) or len(samples) < 2 or not np.isfinite(samples).all():
             raise InputError(
-                f"SampledSignal: samples have the shape {samples.shape}, but they must be 2 or "
+                f"sampled signal: samples have the shape {samples.shape}, but they must be 2 or "
                 "more finite numbers, or an array (n, elements) of them; check the data"
             )
 
@@ -160,7 +160,7 @@ class SampledSignal(Signal):
     def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
         if np.any(phase):
             raise InputError(
-                f"SampledSignal: phase = {np.ravel(phase)[np.flatnonzero(phase)[0]]:g} rad, but "
+                f"sampled signal: phase = {np.ravel(phase)[np.flatnonzero(phase)[0]]:g} rad, but "
                 "samples have no carrier, so it must be 0; use delays"
             )
         end = self.duration

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.errors import InputError
+from groundswell.errors import InputError, in_words
 
 Vector = tuple[float, float, float]
 
@@ -67,9 +67,9 @@ class Surface(ABC):
 
 
 def describe(surface: Surface) -> str:
-    """The kind of a surface with its article, such as "an Arc"."""
-    name = type(surface).__name__
-    return f"an {name}" if name[0] in "AEIO" else f"a {name}"
+    """The kind of a surface with its article, such as "an arc"."""
+    name = in_words(type(surface))
+    return f"an {name}" if name[0] in "aeio" else f"a {name}"
 
 
 def count_points(measure: float, size: float) -> int:

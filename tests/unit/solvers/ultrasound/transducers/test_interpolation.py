@@ -164,7 +164,7 @@ def test_a_matrix_has_the_weights_of_each_element() -> None:
 
 
 def test_a_surface_off_the_grid_is_refused() -> None:
-    message = r"a Disc extends from x = 0.008 to 0.016 m, but the grid .* to 0.01175 m; move"
+    message = r"a disc extends from x = 0.008 to 0.016 m, but the grid .* to 0.01175 m; move"
     with pytest.raises(InputError, match=message):
         interpolate(Disc((12e-3, 6e-3, 6e-3), 8e-3), cube(24))
     with pytest.raises(InputError, match="enlarge the grid along x"):  # mm given as m
@@ -174,7 +174,7 @@ def test_a_surface_off_the_grid_is_refused() -> None:
 @pytest.mark.parametrize(
     ("shape", "options", "message"),
     [
-        (Disc(APEX, 1e-3), {}, "a Disc is a surface, but the grid is two-dimensional; use"),
+        (Disc(APEX, 1e-3), {}, "a disc is a surface, but the grid is two-dimensional; use"),
         (Line(APEX, (4e-3, 5e-3, 7e-3)), {}, "extends from z = 0.006 to 0.007 m"),
         (Point(APEX), {"upsampling": 0.5}, "upsampling = 0.5, but it must be at least 1"),
         (Point(APEX), {"tolerance": 0.0}, "tolerance = 0, but it must be from 0.005 to 0.3"),
