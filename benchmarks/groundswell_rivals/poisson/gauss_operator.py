@@ -1,8 +1,8 @@
 """The mass matrix and the Laplacian with Gauss points, for bake-off problems 1 to 4.
 
 Integrals are sums over the N + 2 Gauss points along each axis (Fischer et al. 2020, Int. J. High
-Perform. Comput. Appl. 34, section 2), with the weights w and the Jacobian J of the map there: of
-the mass, the terms are w |J| u v; of the Laplacian, w |J| times the product of the gradients.
+Perform. Comput. Appl. 34), with the weights w and the Jacobian J of the map there: of the mass, the
+terms are w |J| u v; of the Laplacian, w |J| times the product of the gradients.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from groundswell.arrays import DeviceArray, Floats, Integers
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.meshes.gll import Gll, gll
-from groundswell.meshes.hexahedra import AXES, interpolate, tangents
+from groundswell.meshes.hexahedra import (
+    AXES,
+    Shapes,
+    interpolate,
+    mapped_tangents,
+    tangents,
+)
 from groundswell.solvers.poisson.element_operator import DEFAULTS, METRICS, pitches
 from groundswell.solvers.poisson.element_operator import KERNELS as OPERATOR_KERNELS
 from groundswell.solvers.poisson.geometric_factors import PAIRS
@@ -164,32 +170,37 @@ def factors_at_points(space: FunctionSpace, matrix: str) -> Floats:
     Raises:
         InputError: elements are inverted.
     """
+    find = {MASS: _mass, STIFFNESS: _stiffness}[matrix]
     rule = gauss(points_of(space.degree))
 
     def compute(some: Integers) -> tuple[Floats, ...]:
-        normals, determinant = _metric_at_points(space, rule, some)
-        mass = rule.cube_weights * determinant
-        if matrix == MASS:
-            return (mass[:, None], determinant)
-        scale = mass / determinant**2
-        pairs = [np.einsum("enx,enx->en", normals[a], normals[b]) * scale for a, b in PAIRS]
-        return (np.stack(pairs, axis=1), determinant)
+        return find(space.shapes, rule, some)
 
     factors, determinants = tabulate(compute, len(space.elements), len(rule.points) ** AXES)
     require_positive(determinants, space.elements)
     return factors
 
 
-def _metric_at_points(
-    space: FunctionSpace, rule: Gll, some: Integers
-) -> tuple[list[Floats], Floats]:
-    """|J| times the gradients of r, s and t, three of (elements, points^3, 3), and |J|."""
-    shapes = space.shapes
+def _mass(shapes: Shapes, rule: Gll, some: Integers) -> tuple[Floats, Floats]:
+    """The mass at the points of some elements, and |J|."""
+    lower = 3 * shapes.order - 1  # |J| has this degree along each axis
+    r, s, t = mapped_tangents(shapes, lower, some)
+    exact = np.einsum("exn,exn->en", r, np.cross(s, t, axis=1))
+    to_points = gll(lower).interpolation(rule.points)
+    determinant = interpolate(exact[..., None], to_points)[..., 0]
+    return (rule.cube_weights * determinant)[:, None], determinant
+
+
+def _stiffness(shapes: Shapes, rule: Gll, some: Integers) -> tuple[Floats, Floats]:
+    """The Laplacian's factors at the points of some elements, and |J|."""
     to_points = gll(shapes.order).interpolation(rule.points)
     along = tangents(shapes.geometry_nodes(some), shapes.order)
     r, s, t = (interpolate(tangent, to_points) for tangent in along)
     normals = [np.cross(s, t), np.cross(t, r), np.cross(r, s)]
-    return normals, np.asarray(np.einsum("enx,enx->en", r, normals[0]))
+    determinant = np.einsum("enx,enx->en", r, normals[0])
+    scale = rule.cube_weights / determinant
+    pairs = [np.einsum("enx,enx->en", normals[a], normals[b]) * scale for a, b in PAIRS]
+    return np.stack(pairs, axis=1), determinant
 
 
 def by_row(mass: Floats) -> Floats:

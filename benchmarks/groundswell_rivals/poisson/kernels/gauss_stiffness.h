@@ -6,69 +6,86 @@
 #include "gauss.h"
 
 // From row to column: from values at points to derivatives there, and the transpose.
-UNIFORM_TABLE real TO_DERIVATIVES[POINTS][POINTS] = FROM_POINTS_TO_DERIVATIVES;
-UNIFORM_TABLE real FROM_DERIVATIVES[POINTS][POINTS] = FROM_DERIVATIVES_TO_POINTS;
+alignas(64) UNIFORM_TABLE real TO_DERIVATIVES[POINTS][PITCH] = FROM_POINTS_TO_DERIVATIVES;
+alignas(64) UNIFORM_TABLE real FROM_DERIVATIVES[POINTS][PITCH] = FROM_DERIVATIVES_TO_POINTS;
 
 constexpr int FACTORS = 6;
-
-// Bytes that a prefetch fetches.
-constexpr int LINE_BYTES = 128;
+constexpr int LINE = 128 / sizeof(real);  // values of a line of a GPU's cache
 
 // A GPU's blocks ask for their factors before they need them, which takes no registers.
-INLINE void fetch_factors(const real* geometry, const int* mine, int here) {
-  constexpr int LINE = LINE_BYTES / sizeof(real), LINES = (FACTORS * VOLUME + LINE - 1) / LINE;
-  FOR_THREADS(n, here * LINES) {
-    const index_t e = mine[n / LINES];
+INLINE void fetch_factors(const BlockElements& mine, const real* geometry) {
+  constexpr int LINES = (FACTORS * VOLUME + LINE - 1) / LINE;
+  FOR_THREADS(n, mine.count * LINES) {
+    const index_t e = mine.numbers[n / LINES];
     prefetch(geometry + e * (FACTORS * VOLUME) + n % LINES * LINE);
   }
 }
 
 // Interpolates rows along r, and stores the derivatives along r.
-INLINE void derive_along_r(int here, real* u, real* of_r) {
-  FOR_THREADS(row, here * PLANE) {
+PART void derive_along_r(int count, real* u, real* of_r) {
+  FOR_THREADS(row, count * PLANE) {
     real* const values = u + row * PITCH;
-    multiply_line<false>(values, values, TO_POINTS);
-    multiply_line<false>(values, of_r + row * PITCH, TO_DERIVATIVES);
+    multiply_row<NODES, POINTS, false>(values, values, TO_POINTS);
+    multiply_row<POINTS, POINTS, false>(values, of_r + row * PITCH, TO_DERIVATIVES);
+  }
+}
+
+// The transpose, which adds to u.
+PART void integrate_along_r(int count, const real* of_r, real* u) {
+  FOR_THREADS(row, count * PLANE) {
+    real* const sums = u + row * PITCH;
+    multiply_row<POINTS, POINTS, true>(of_r + row * PITCH, sums, FROM_DERIVATIVES);
+    multiply_row<POINTS, NODES, false>(sums, sums, TO_NODES);
   }
 }
 
 // Multiplies lines along s by a matrix.
 template <bool ADD>
-INLINE void multiply_points_along_s(int here, const real* from, real* to,
-                                    const real (&matrix)[POINTS][POINTS]) {
-  FOR_THREADS(n, here * PLANE / POINT_LINES) {
-    const int line = n * POINT_LINES, first = line / POINTS * LAYER + line % POINTS;
-    multiply_adjacent<ADD, POINT_LINES>({from + first, PITCH}, {to + first, PITCH}, matrix);
+PART void multiply_points_along_s(int count, const real* from, real* to,
+                                  const real (&matrix)[POINTS][PITCH]) {
+  FOR_THREADS(n, count * POINTS * POINT_COLUMNS) {
+    const int first = n / POINT_COLUMNS * LAYER + n % POINT_COLUMNS * VECTOR;
+    multiply_lines<POINTS, POINTS, ADD>({from + first, PITCH}, {to + first, PITCH}, matrix);
   }
 }
 
-// The fluxes along a few adjacent lines along t: replaces the derivatives along r and s, `of_r` and
-// `of_s`, by fluxes, and the values `u` by the transposed derivatives of the flux along t. Returns
-// the sum of derivatives times fluxes. `g` are the first factors of the lines.
-INLINE double find_fluxes(const real* g, real* u, real* of_r, real* of_s) {
-  real of_t[POINTS][POINT_LINES];
-  multiply_adjacent<false, POINT_LINES>({u, LAYER}, {u, LAYER}, TO_DERIVATIVES);
-  double energy[POINT_LINES] = {};
+// The fluxes of a line along t: replaces the derivatives along r and s, `of_r` and `of_s`, by
+// fluxes, and the values `u` by the transposed derivatives of the flux along t. Returns derivatives
+// times fluxes. `g` are the first factors of the line.
+INLINE Value find_fluxes(const real* g, real* u, real* of_r, real* of_s) {
+  Value energy{};
+  multiply_lines<POINTS, POINTS, false>({u, LAYER}, {u, LAYER}, TO_DERIVATIVES);
   UNROLL
   for (int t = 0; t < POINTS; ++t) {
-    const real* const here = g + t * PLANE;
-    VECTORIZED
-    for (int n = 0; n < POINT_LINES; ++n) {
-      const auto factor = [=](int k) { return here[k * VOLUME + n]; };
-      const real r = of_r[t * LAYER + n], s = of_s[t * LAYER + n], along = u[t * LAYER + n];
-      const real rs = factor(1), rt = factor(2), st = factor(4);
-      const real flux_r = FMA(factor(0), r, FMA(rs, s, rt * along));
-      const real flux_s = FMA(rs, r, FMA(factor(3), s, st * along));
-      const real flux_t = FMA(rt, r, FMA(st, s, factor(5) * along));
-      of_r[t * LAYER + n] = flux_r;
-      of_s[t * LAYER + n] = flux_s;
-      of_t[t][n] = flux_t;
-      energy[n] += static_cast<double>(FMA(r, flux_r, FMA(s, flux_s, along * flux_t)));
-    }
+    const auto factor = [=](int k) { return value_at(g + t * PLANE + k * VOLUME); };
+    Value &r = value_at(of_r + t * LAYER), &s = value_at(of_s + t * LAYER);
+    Value& along = value_at(u + t * LAYER);
+    const Value rs = factor(1), rt = factor(2), st = factor(4);
+    const Value flux_r = FMA(factor(0), r, FMA(rs, s, rt * along));
+    const Value flux_s = FMA(rs, r, FMA(factor(3), s, st * along));
+    const Value flux_t = FMA(rt, r, FMA(st, s, factor(5) * along));
+    energy += FMA(r, flux_r, FMA(s, flux_s, along * flux_t));
+    r = flux_r;
+    s = flux_s;
+    along = flux_t;
   }
-  multiply_adjacent<false, POINT_LINES>({&of_t[0][0], POINT_LINES}, {u, LAYER}, FROM_DERIVATIVES);
-  for (int n = 1; n < POINT_LINES; ++n) energy[0] += energy[n];
-  return energy[0];
+  multiply_lines<POINTS, POINTS, false>({u, LAYER}, {u, LAYER}, FROM_DERIVATIVES);
+  return energy;
+}
+
+// The fluxes of all lines along t; returns derivatives times fluxes.
+PART double find_all_fluxes(const BlockElements& mine, const real* geometry, real* u, real* of_r,
+                            real* of_s) {
+  double energy = 0;
+  FOR_THREADS(n, mine.count * POINTS * POINT_COLUMNS) {
+    const int row = n / POINT_COLUMNS, e = row / POINTS, s = row % POINTS;
+    const int r = n % POINT_COLUMNS * VECTOR, first = e * ROOM + s * PITCH + r;
+    const index_t before = static_cast<index_t>(mine.numbers[e]) * (FACTORS * VOLUME);
+    const real* const g = geometry + before + s * POINTS + r;
+    const Value found = find_fluxes(g, u + first, of_r + first, of_s + first);
+    energy += sum_of(found, POINTS - r < VECTOR ? POINTS - r : VECTOR);
+  }
+  return energy;
 }
 
 // Applies the operator to the elements with these numbers, (count,), ELEMENTS a block: from
@@ -82,39 +99,29 @@ KERNEL apply_gauss_stiffness(const real* RESTRICT x, index_t x_pitch, const real
   FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
     CUBES(u, 3 * ELEMENTS);
     real *const of_r = u + ELEMENTS * ROOM, *const of_s = of_r + ELEMENTS * ROOM;
-    const int* const mine = elements + b * ELEMENTS;
-    const int here = elements_of(b, count);
-    if (COALESCED) fetch_factors(geometry, mine, here);
+    const BlockElements mine(elements, count, b);
+    if (COALESCED) fetch_factors(mine, geometry);
     double energy = 0;
     for (int c = 0; c < COMPONENTS; ++c) {
       const Operands operands = {x + c * x_pitch, scale, dofs, y + c * y_pitch};
       BARRIER();  // other threads may still read what this component overwrites
-      load_along_t(operands, mine, here, u);
+      load_along_t(operands, mine, u);
       BARRIER();
-      multiply_along_s(here, u, TO_POINTS);
+      multiply_along_s<NODES, POINTS>(mine.count, u, TO_POINTS);
       BARRIER();
-      derive_along_r(here, u, of_r);
+      derive_along_r(mine.count, u, of_r);
       BARRIER();
-      multiply_points_along_s<false>(here, u, of_s, TO_DERIVATIVES);
+      multiply_points_along_s<false>(mine.count, u, of_s, TO_DERIVATIVES);
       BARRIER();
-      FOR_THREADS(n, here * PLANE / POINT_LINES) {
-        const int line = n * POINT_LINES, e = line / PLANE, place = line % PLANE;
-        const int first = e * ROOM + place / POINTS * PITCH + place % POINTS;
-        const real* const g = geometry + static_cast<index_t>(mine[e]) * (FACTORS * VOLUME) + place;
-        energy += find_fluxes(g, u + first, of_r + first, of_s + first);
-      }
+      energy += find_all_fluxes(mine, geometry, u, of_r, of_s);
       BARRIER();
-      multiply_points_along_s<true>(here, of_s, u, FROM_DERIVATIVES);
+      multiply_points_along_s<true>(mine.count, of_s, u, FROM_DERIVATIVES);
       BARRIER();
-      FOR_THREADS(row, here * PLANE) {
-        real* const sums = u + row * PITCH;
-        multiply_line<true>(of_r + row * PITCH, sums, FROM_DERIVATIVES);
-        multiply_line<false>(sums, sums, TO_NODES);
-      }
+      integrate_along_r(mine.count, of_r, u);
       BARRIER();
-      multiply_along_s(here, u, TO_NODES);
+      multiply_along_s<POINTS, NODES>(mine.count, u, TO_NODES);
       BARRIER();
-      store_along_t(operands, mine, here, u);
+      store_along_t(operands, mine, u);
     }
     const double all = block_sum(energy);
     FOR_THREADS(n, 1) energies[b] = all;
