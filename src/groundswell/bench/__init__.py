@@ -148,10 +148,13 @@ def run_bench(
             nothing is selected.
         BackendError: the backend is unknown or missing.
     """
-    found, ranks = selection.part_of(subject, benchmark(subject)), get_communicator()
+    every, ranks = benchmark(subject), get_communicator()
+    found = selection.part_of(subject, every)
     found.tables_of(subject, ranks.size)
     machine = open_device(backend, ranks) if backend else fastest(ranks)
     session = Session(machine, ranks, selection.sizes_of(subject, found, machine.name))
+    # Tables that compare rows of others find none of those that are not measured.
+    session.measured |= {table.name: [] for table in every.tables if not selection.has(table.name)}
     if not ranks.first:
         return measure(found, session, subject=subject)
     session.progress = progress or session.progress

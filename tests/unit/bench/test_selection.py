@@ -46,7 +46,8 @@ def measured(selection: Selection, found: Benchmark = TIDES) -> dict[str, Any]:
 )
 def test_tables_by_text(only: Sequence[str], names: list[str]) -> None:
     found = measured(Selection(only=only))
-    assert [name for name in found if name in {table.name for table in TABLES}] == names
+    assert [table.name for table in TABLES if found[table.name]] == names
+    assert all(found[table.name] == [] for table in TABLES if table.name not in names)
 
 
 def test_sizes() -> None:
