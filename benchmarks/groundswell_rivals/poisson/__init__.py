@@ -1,4 +1,7 @@
-"""How many warps of the operator's kernels a multiprocessor runs at once, beside hipBone's."""
+"""Bake-off problems 1 to 4, NekBone's storage of vectors, and the occupancy beside hipBone's.
+
+The occupancy is the number of warps of the operator's kernels that a multiprocessor runs at once.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,30 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from groundswell.bench import Benchmark
-from groundswell.bench.tables import Column, Measured, Row, Table, field
+from groundswell.bench.tables import Column, Measured, Row, Table, field, times
+from groundswell.solvers.poisson.benchmarks.bakeoff import table_of
+from groundswell.solvers.poisson.benchmarks.columns import (
+    BYTES,
+    DEGREE,
+    DOFS,
+    ELEMENTS,
+    ITERATION,
+    OF_BANDWIDTH,
+    RESIDUAL,
+)
+from groundswell_rivals.poisson.bakeoff import PROBLEMS
 from groundswell_rivals.poisson.occupancy import DEGREES, measure_occupancy
 from groundswell_rivals.poisson.published import OCCUPANCY as PUBLISHED
+from groundswell_rivals.poisson.storage import measure_storage
 
 
 def extend(benchmark: Benchmark) -> Benchmark:
-    """Add the occupancy, after the operator."""
+    """Add the occupancy after the operator, and other problems before problem 5."""
     operator, *others = benchmark.tables
-    return replace(benchmark, tables=[operator, OCCUPANCY, *others], missing="")
+    first = [table.name for table in others].index("bp5")
+    added = [STORAGE, *map(table_of, PROBLEMS)]
+    tables = [operator, OCCUPANCY, *others[:first], *added, *others[first:]]
+    return replace(benchmark, tables=tables, missing="")
 
 
 def _published(measured: Measured) -> Iterator[Row]:
@@ -26,6 +44,25 @@ def _published(measured: Measured) -> Iterator[Row]:
             yield row | {"elements": elements}
 
 
+STORAGE = Table(
+    "storage",
+    "NekBone's own options, lambda I and 0 on all sides, by the storage of vectors: element by "
+    "element with all copies, assembled, and assembled with the fused iteration",
+    [
+        DEGREE,
+        ELEMENTS,
+        DOFS,
+        field("storage", 16),
+        ITERATION,
+        Column("MDOF/s", "throughput", "{:,.1f}", 8, 1e6),
+        BYTES,
+        OF_BANDWIDTH,
+        RESIDUAL,
+        times("gain", "gain"),
+    ],
+    measure_storage,
+    ranks="one",
+)
 OCCUPANCY = Table(
     "occupancy",
     "Occupancy of a multiprocessor by the operator with a stored metric, from the registers that "
@@ -33,7 +70,7 @@ OCCUPANCY = Table(
     "wavefronts of 64 threads, compute units",
     [
         field("machine", 33, head=""),
-        Column("N", "degree", width=2),
+        DEGREE,
         field("threads", head="threads a block"),
         field("warps", head="warps a block"),
         field("registers", head="registers a thread"),

@@ -16,6 +16,7 @@ from typing import Any
 from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.bench.rivals import find_rivals
+from groundswell.bench.selection import Selection as Selection
 from groundswell.bench.session import Benchmark as Benchmark
 from groundswell.bench.session import Progress
 from groundswell.bench.session import Session as Session
@@ -26,6 +27,7 @@ from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import atomic_write
 
+MAIN_SIZES = Selection()
 # Benchmarks of parts of Groundswell; a solver names its benchmark in its SolverInfo.
 PARTS = {"exchange": "groundswell.bench.exchange:BENCHMARK"}
 
@@ -123,7 +125,7 @@ def run_bench(
     *,
     backend: str | None = None,
     output: str | Path | None = None,
-    full: bool = False,
+    selection: Selection = MAIN_SIZES,
     shown: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, object]:
@@ -134,7 +136,7 @@ def run_bench(
         backend: "cpu" or "cuda"; by default the GPU if there is one.
         output: folder for a plot and `bench_<subject>.json`, or for example
             `bench_<subject>_4_ranks.json` on four ranks; by default no files are written.
-        full: measure more sizes, which takes several times as long.
+        selection: which tables and sizes to measure.
         shown: whether rows are printed as they are measured.
         progress: called at rank 0 with the name of each table before it is measured.
 
@@ -142,14 +144,17 @@ def run_bench(
         The results of `measure`.
 
     Raises:
-        InputError: there is no benchmark of this subject, or none for this number of ranks.
+        InputError: there is no benchmark of this subject, or none for this number of ranks, or
+            nothing is selected.
         BackendError: the backend is unknown or missing.
     """
-    found, ranks = benchmark(subject), get_communicator()
+    every, ranks = benchmark(subject), get_communicator()
+    found = selection.part_of(subject, every)
     found.tables_of(subject, ranks.size)
     machine = open_device(backend, ranks) if backend else fastest(ranks)
-    sizes = found.full if full and found.full else found.sizes
-    session = Session(machine, ranks, sizes[machine.name])
+    session = Session(machine, ranks, selection.sizes_of(subject, found, machine.name))
+    # Tables that compare rows of others find none of those that are not measured.
+    session.measured |= {table.name: [] for table in every.tables if not selection.has(table.name)}
     if not ranks.first:
         return measure(found, session, subject=subject)
     session.progress = progress or session.progress

@@ -30,6 +30,7 @@ class Session:
     Attributes:
         measured: metadata, and the rows of each table so far.
         rig: measures the time of exchanges between ranks; set by `prepare` where needed.
+        kept: what several tables use, by a key of theirs.
     """
 
     backend: Backend
@@ -38,6 +39,7 @@ class Session:
     progress: Progress = lambda what: None
     measured: dict[str, Any] = field(default_factory=dict)
     rig: Rig = field(init=False, repr=False)
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def bandwidth(self) -> float:
         """The memory bandwidth, which is measured beside each row on one rank, B/s.
@@ -61,6 +63,8 @@ class Benchmark:
         full: larger problem sizes by name of the backend; None if there are none.
         missing: what only a clone of the repository measures, see `bench.rivals`. Rivals that
             are found clear it.
+        restrict: returns sizes for these degrees, and this limit on degrees of freedom or None,
+            from larger ones; raises InputError. None if there is nothing to select.
     """
 
     sizes: Mapping[str, object]
@@ -69,6 +73,7 @@ class Benchmark:
     draw: Callable[[Measured, Path], object] | None = None
     full: Mapping[str, object] | None = None
     missing: str = ""
+    restrict: Callable[[Any, Sequence[int], float | None], object] | None = None
 
     @property
     def gaps(self) -> list[str]:

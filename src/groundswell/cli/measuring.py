@@ -16,6 +16,7 @@ from groundswell.cli.options import (
     flag,
     print_json,
 )
+from groundswell.errors import InputError
 
 # Help texts
 VERIFY = f"""Solve problems with known answers and compare the results.
@@ -38,6 +39,8 @@ exchanges are measured only in a clone of the repository. For example
     mpiexec -n 2 groundswell bench {EXAMPLE}
 
     mpiexec -n 2 groundswell bench exchange --output measured
+
+    groundswell bench {EXAMPLE} --full --only TEXT
 """
 
 
@@ -81,21 +84,42 @@ def bench(
     full: Annotated[
         bool, flag("--full", text="Measure all sizes; takes several times as long.")
     ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="Only tables with this text in their names; may be repeated."
+        ),
+    ] = None,
+    degrees: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Only these polynomial degrees.")
+    ] = "",
+    most_dofs: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Only problems of at most as many unknowns."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    from groundswell.bench import run_bench
+    from groundswell.bench import Selection, run_bench
     from groundswell.exchange.mpi_communicator import get_communicator
 
     measured = run_bench(
         subject,
         backend=backend.value if backend else None,
         output=output,
-        full=full,
+        selection=Selection(full, only or (), _degrees(degrees), most_dofs),
         shown=not as_json,
         progress=_tell if as_json else None,
     )
     if as_json and get_communicator().first:
         print_json(measured)
+
+
+def _degrees(text: str) -> list[int]:
+    """The degrees of a list such as "3,7"."""
+    parts = text.split(",") if text else []
+    if not all(part.strip().isdecimal() for part in parts):
+        raise InputError(f"--degrees {text}: give whole numbers, as in --degrees 3,7")
+    return [int(part) for part in parts]
 
 
 def _tell(text: str) -> None:

@@ -12,7 +12,15 @@ import pytest
 from compiled_kernels import Check, kernels_of
 from friction_points import NUMBERS
 from friction_points import source as friction_source
-from register_limits import FUSED_LIMITS, HOT_LIMITS, LIMITS, OF_SEVERAL_SPILLS, POISSON_LIMITS
+from register_limits import (
+    FUSED_LIMITS,
+    GAUSS_LIMITS,
+    GAUSS_SPILLS,
+    HOT_LIMITS,
+    LIMITS,
+    OF_SEVERAL_SPILLS,
+    POISSON_LIMITS,
+)
 from sample_kernels import KERNELS, contraction_source, stencil_source
 from source_collector import SourceCollector, assembly_sources
 from split_nodes import GIVEN
@@ -61,6 +69,12 @@ from groundswell.spectral_elements.element_kernels import multiply_source
 from groundswell_rivals.dgwave.ghost_exchange import pack_source
 from groundswell_rivals.dgwave.ladder import F1S, VERSIONS, ladder_source
 from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
+from groundswell_rivals.poisson.gauss_operator import (
+    MASS,
+    STIFFNESS,
+    gauss_source,
+    tabulate_source,
+)
 from waiting_blocks import SOURCE as WAITING
 
 pytestmark = pytest.mark.each_value
@@ -141,6 +155,17 @@ def test_the_poisson_operators_kernel_with_coefficients(
 def test_the_poisson_operators_kernel_for_components(check: Check, degree: int, most: int) -> None:
     source = operator_source("float64", degree, 0.0, "stored", components=3)
     check(source, "double", {"apply_elements": (0, most)}, OF_SEVERAL_SPILLS)
+
+
+@pytest.mark.parametrize("matrix", [MASS, STIFFNESS])
+@pytest.mark.parametrize("degree", GAUSS_LIMITS)
+@pytest.mark.parametrize("components", [1, 3])
+def test_the_kernels_with_gauss_points(
+    check: Check, matrix: str, degree: int, components: int
+) -> None:
+    source = gauss_source(matrix, "float64", degree, COMPONENTS=components, SCALED=components > 1)
+    check(source, "double", {f"apply_gauss_{matrix}": (0, GAUSS_LIMITS[degree])}, GAUSS_SPILLS)
+    check(tabulate_source("float64", degree), "double")
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

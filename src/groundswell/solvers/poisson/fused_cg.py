@@ -15,19 +15,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.sliced_ellpack import IndexRows, SlicedEllpack, SparseRows
 from groundswell.backends.source import precision
 from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
 from groundswell.linear.operators import GraphPart
 from groundswell.meshes.hexahedra import Floats
-from groundswell.solvers.poisson.element_operator import DEFAULTS, ElementOperator, pitches
+from groundswell.solvers.poisson.element_operator import DEFAULTS, pitches
 from groundswell.solvers.poisson.roofline import CYCLE
 from groundswell.spectral_elements.overlap import split_elements
+from groundswell.spectral_elements.space import FunctionSpace
 
 KERNELS = Path(__file__).with_name("kernels")
 
@@ -39,6 +41,31 @@ SUMS_PER_BLOCK, MAX_SUM_BLOCKS = 8192, 128  # of the kernel that adds up blocks'
 PRODUCTS = 2
 INDEX_TYPES = {True: "i4", False: "i8"}  # where 32 bits are enough, and elsewhere
 INDEX_LIMIT = 2**31  # values
+
+
+class ElementProduct(Protocol):
+    """A symmetric operator on the elements of a rank, without exchange, such as `ElementOperator`.
+
+    Attributes:
+        space: of the vectors.
+        dtype: of the vectors, "float32" or "float64".
+    """
+
+    space: FunctionSpace
+    dtype: str
+
+    def launches(
+        self,
+        chosen: Integers,
+        x: DeviceArray,
+        y: DeviceArray,
+        energies: DeviceArray,
+        scale: DeviceArray | None = None,
+    ) -> list[Launch]:
+        """See `ElementOperator.launches`."""
+
+    def blocks(self, chosen: Integers) -> int:
+        """Number of blocks of the launches for these elements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +138,7 @@ class RowSet:
 
 
 class FusedConjugateGradients(RecordedIteration):
-    """For the screened Poisson operator with a diagonal preconditioner or none.
+    """For a symmetric operator on elements with a diagonal preconditioner or none.
 
     All ranks must make and use it together.
 
@@ -130,7 +157,7 @@ class FusedConjugateGradients(RecordedIteration):
     def __init__(
         self,
         backend: Backend,
-        elements: ElementOperator,
+        elements: ElementProduct,
         scale: Floats | None = None,
         *,
         components: int = 1,

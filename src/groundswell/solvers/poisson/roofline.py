@@ -24,6 +24,7 @@ class MemoryTraffic:
         size: bytes of a value.
         factors: stored for each node; 0 if they are computed each time.
         components: of the vectors.
+        points: of all elements, where factors are stored; the nodes by default.
     """
 
     assembled: int
@@ -31,13 +32,15 @@ class MemoryTraffic:
     size: int
     factors: int
     components: int = 1
+    points: int | None = None
 
     @property
     def operator(self) -> float:
         """Bytes of the operator: reads u, indices and factors, writes the elements' results."""
-        shared = self.factors * self.size + INDEX  # by all components
+        points = self.local if self.points is None else self.points
+        shared = self.factors * self.size * points + INDEX * self.local  # by all components
         each = self.size * (self.assembled + self.local)
-        return shared * self.local + self.components * each
+        return shared + self.components * each
 
     @property
     def iteration(self) -> float:

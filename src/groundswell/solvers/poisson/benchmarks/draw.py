@@ -11,6 +11,7 @@ from groundswell.bench.drawing import PEER, Page, Panel, curves, distinct, legen
 from groundswell.bench.merging import runs_by_ranks
 from groundswell.errors import counted
 from groundswell.plotting.style import INK
+from groundswell.solvers.poisson.benchmarks.draw_bakeoff import BAKEOFF
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
 from groundswell.solvers.poisson.benchmarks.published import (
     HIPBONE_ON_H200,
@@ -33,7 +34,11 @@ ROOM = 1.15  # for the legend above the largest value
 
 
 def draw(measured: Run, path: Path) -> Path:
-    """Plot the operator on one rank, and sweeps, with earlier ones on other numbers of ranks."""
+    """Plot the operator on one rank, and sweeps, with earlier ones on other numbers of ranks.
+
+    Bake-off problems have a picture of their own, `..._bakeoff.png`.
+    """
+    BAKEOFF(measured, path.with_stem(f"{path.stem}_bakeoff"))
     return PAGE({**measured, "runs": runs_by_ranks(measured, path.parent)}, path)
 
 

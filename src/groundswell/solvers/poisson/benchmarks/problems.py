@@ -87,7 +87,7 @@ class Cubes:
         sizes = (self.assembled // self.components, self.local // self.components, VALUE)
         return MemoryTraffic(*sizes, stored_factors(metric, self.screening), self.components)
 
-    @property
+    @cached_property
     def inside(self) -> Floats:
         """1 for values inside the box, 0 for those on its sides, assembled."""
         lattice = [self.degree * n + 1 for n in self.box.counts[::-1]]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
-from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
 from groundswell.solvers.poisson.case import MethodSection, Preconditioner
 from groundswell.solvers.poisson.equation import Equation, zero
@@ -17,7 +15,7 @@ from groundswell.solvers.poisson.verification.shapes import noise_on
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
 
-DEGREE, EPS, TOLERANCE = 7, 0.3, 1e-8
+EPS, TOLERANCE = 0.3, 1e-8
 METHODS: tuple[Preconditioner, ...] = ("jacobi", "multigrid")
 
 
@@ -26,15 +24,17 @@ def measure_solves(session: Session) -> Iterator[Row]:
 
     The problem is that of nekRS (Nek5000/nekRS, examples/kershaw); f is noise.
     """
-    for edge in session.sizes.solves:
-        box = Box((edge,) * 3, deform=kershaw(EPS, EPS), order=1)
-        for method in METHODS:
-            yield _solved(session.backend, session.comm, box, method)
+    for degree, edges in session.sizes.solves.items():
+        for edge in edges:
+            for method in METHODS:
+                yield _solved(session, degree, edge, method)
 
 
-def _solved(backend: Backend, comm: Communicator, box: Box, method: Preconditioner) -> Row:
+def _solved(session: Session, degree: int, edge: int, method: Preconditioner) -> Row:
+    backend, comm = session.backend, session.comm
+    box = Box((edge,) * 3, deform=kershaw(EPS, EPS), order=1)
     mine, begun = ElementPartition.of(box, comm.size).elements(comm.rank), time.monotonic()
-    space = FunctionSpace.on(comm, box, DEGREE, mine).autotune(backend, "float64")
+    space = FunctionSpace.on(comm, box, degree, mine).autotune(backend, "float64")
     equation = Equation(fixed=dict.fromkeys(range(1, 7), zero))
     system = LinearSystem(backend, space, equation, MethodSection(preconditioner=method))
     ready = time.monotonic()
@@ -43,9 +43,10 @@ def _solved(backend: Backend, comm: Communicator, box: Box, method: Precondition
     _, outcome = system.solve(noise, tolerance=TOLERANCE)
     system.close()
     return {
-        "edge": box.counts[0],
+        "degree": degree,
+        "edge": edge,
         "elements": box.count,
-        "dofs": box.count * DEGREE**3,
+        "dofs": box.count * degree**3,
         "ranks": comm.size,
         "preconditioner": method,
         "iterations": outcome.iterations,

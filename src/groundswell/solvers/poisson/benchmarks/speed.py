@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from groundswell.backends.base import in_order
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.linear.cg import RecordedIteration
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes, kinds
 from groundswell.solvers.poisson.coefficients import Coefficients
@@ -24,7 +24,6 @@ from groundswell.solvers.poisson.kernel_variants import choose_variant
 ROOFLINE = Path(__file__).with_name("roofline.h")
 TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
 ITERATIONS = 100
-BAKEOFF, BAKEOFF_DEGREE = {"BP5": 1, "BP6": 3}, 7  # components of each problem
 
 
 class AtOnce(SerialCommunicator):
@@ -104,7 +103,7 @@ def _on_cube(session: Session, comm: Communicator, degree: int, edge: int) -> It
 
 def measure_weak(session: Session) -> Iterator[Row]:
     """Time of the largest cubes, on each rank alone at the same time, and on all ranks together."""
-    comm, rows = session.comm, session.measured["iterations"]
+    comm, rows = session.comm, session.measured.get("iterations", ())
     for degree in dict.fromkeys(row["degree"] for row in rows):
         edge = max(row["edge"] for row in rows if row["degree"] == degree)
         largest = [row for row in rows if (row["degree"], row["edge"]) == (degree, edge)]
@@ -113,23 +112,6 @@ def measure_weak(session: Session) -> Iterator[Row]:
             seconds = max(comm.allgather(alone["seconds"]))
             told = {name: row[name] for name in ("degree", "edge", "ranks", "metric", "seconds")}
             yield {**told, "alone": seconds, "efficiency": seconds / row["seconds"]}
-
-
-def measure_bakeoff(session: Session) -> Iterator[Row]:
-    """The same without screening, and with u = 0 on all sides: bake-off problems 5 and 6.
-
-    These problems of the Center for Efficient Exascale Discretizations (Fischer et al. 2020, Int.
-    J. High Perform. Comput. Appl. 34) use quadrature at the nodes and conjugate gradients without
-    a preconditioner, for one component and for three together.
-    """
-    backend = session.backend
-    for edge in session.sizes.bakeoff:
-        every = Cubes.on(backend, session.comm, BAKEOFF_DEGREE, edge)
-        for problem, components in BAKEOFF.items():
-            cubes = replace(every, screening=0.0, components=components)
-            for metric in kinds(backend):
-                row = _iterated(session, cubes, metric, cubes.inside)
-                yield {"problem": problem, **row}
 
 
 def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
@@ -147,48 +129,54 @@ def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
     return min(backend.measure_seconds(repeated) for _ in range(REPEATS)) / TIMES
 
 
-def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None = None) -> Row:
-    backend, bandwidth = session.backend, session.bandwidth()
-    components, comm = cubes.components, cubes.comm
+def operator_on(backend: Backend, cubes: Cubes, metric: str) -> ElementOperator:
+    """The fastest operator on the cubes for their number of components."""
     variant = choose_variant(
         *("float64", cubes.degree, metric, cubes.screening),
-        components=components,
+        components=cubes.components,
         on_host=backend.on_host,
     )
-    elements = ElementOperator(
-        backend,
-        cubes.space,
-        Coefficients.screened(cubes.screening),
-        "f8",
-        metric=metric,
-        variant=variant,
-    )
-    solver = FusedConjugateGradients(
-        backend, elements, mask, components=components, max_iterations=ITERATIONS
-    )
-    load = cubes.load if mask is None else cubes.load * mask
-    load = np.broadcast_to(load, solver.b.shape)
-    seconds = []
-    for _ in range(REPEATS + 1):  # the first one warms up
-        backend.assign(solver.b, load)
-        comm.allgather(None)
-        outcome = solver.solve()
-        seconds.append(max(comm.allgather(outcome.seconds)) / ITERATIONS)
-    solver.close()
-    best = min(seconds[1:])
-    residuals = outcome.residuals
+    coefficients = Coefficients.screened(cubes.screening)
+    return ElementOperator(backend, cubes.space, coefficients, "f8", metric=metric, variant=variant)
+
+
+def _iterated(session: Session, cubes: Cubes, metric: str) -> Row:
+    backend, bandwidth = session.backend, session.bandwidth()
+    elements, ranks = operator_on(backend, cubes, metric), cubes.comm.size
+    solver = FusedConjugateGradients(backend, elements, max_iterations=ITERATIONS)
+    seconds, residual = time_iterations(backend, solver, cubes.load, cubes.comm)
     return {
         "degree": cubes.degree,
         "edge": cubes.edge,
-        "ranks": comm.size,
+        "ranks": ranks,
         "elements": cubes.box.count,
         "dofs": cubes.dofs,
         "assembled": cubes.assembled,
         "metric": metric,
-        "way": str(cubes.space.exchange) if comm.size > 1 else "",
-        "seconds": best,
-        "fom": cubes.merit / best / 1e9,
-        "throughput": cubes.dofs / comm.size / best,
-        "share": cubes.traffic(metric).iteration / best / bandwidth,
-        "residual": float(residuals[-1] / residuals[0]),
+        "way": str(cubes.space.exchange) if ranks > 1 else "",
+        "seconds": seconds,
+        "fom": cubes.merit / seconds / 1e9,
+        "throughput": cubes.dofs / ranks / seconds,
+        "share": cubes.traffic(metric).iteration / seconds / bandwidth,
+        "residual": residual,
     }
+
+
+def time_iterations(
+    backend: Backend, solver: RecordedIteration, load: Floats, comm: Communicator
+) -> tuple[float, float]:
+    """Seconds of an iteration on the slowest rank, and the last residual relative to the first.
+
+    Closes the solver.
+
+    Args:
+        load: right-hand side of each component.
+    """
+    seconds = []
+    for _ in range(REPEATS + 1):  # the first one warms up
+        backend.assign(solver.b, np.broadcast_to(load, solver.b.shape))
+        comm.allgather(None)
+        outcome = solver.solve()
+        seconds.append(max(comm.allgather(outcome.seconds)) / solver.max_iterations)
+    solver.close()
+    return min(seconds[1:]), float(outcome.residuals[-1] / outcome.residuals[0])

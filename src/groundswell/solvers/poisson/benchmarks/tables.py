@@ -7,10 +7,22 @@ from functools import partial
 
 from groundswell.bench import Session
 from groundswell.bench.tables import Column, Measured, Row, Table, field, fraction, time_of
+from groundswell.solvers.poisson.benchmarks.bakeoff import BP_PEAKS, PROBLEMS, table_of
+from groundswell.solvers.poisson.benchmarks.columns import (
+    DEGREE,
+    DOFS,
+    ELEMENTS,
+    ITERATION,
+    METRIC,
+    OF_BANDWIDTH,
+    RATE,
+    RESIDUAL,
+    WHERE,
+    count,
+)
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
 from groundswell.solvers.poisson.benchmarks.published import (
     HIPBONE_ON_H200,
-    NEKRS_BP5,
     NEKRS_BPS5,
     OPERATOR_DEGREE,
     PEAKS,
@@ -20,28 +32,15 @@ from groundswell.solvers.poisson.benchmarks.published import (
 )
 from groundswell.solvers.poisson.benchmarks.solves import measure_solves
 from groundswell.solvers.poisson.benchmarks.speed import (
-    measure_bakeoff,
     measure_iterations,
     measure_operator,
     measure_weak,
 )
 
-DEGREE = Column("N", "degree", width=2)
-METRIC = Column("metric", "metric", METRICS.__getitem__, 22)
-ITERATION = Column("an iteration", "seconds", time_of)
-OF_BANDWIDTH = Column("of bandwidth", "share", fraction)
-RATE = Column("MDOF/s a rank", "throughput", "{:,.1f}", unit=1e6)
-
-
-def _count(key: str, head: str) -> Column:
-    return Column(head, key, "{:,.0f}", 11)
-
 
 def _gflops(key: str, head: str) -> Column:
     return Column(head, key, "{:,.1f}", 8)
 
-
-ELEMENTS, DOFS = _count("elements", "elements"), _count("dofs", "DOFs")
 
 # --- the operator ---------------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ ITERATIONS = Table(
         _gflops("fom", "FOM, GFLOP/s"),
         RATE,
         OF_BANDWIDTH,
-        Column("residual", "residual", "{:.1e}"),
+        RESIDUAL,
         Column("hipBone on H200: time, FOM, MDOF/s", _peer),
     ],
     measure_iterations,
@@ -128,7 +127,8 @@ def _peaks(session: Session) -> Iterator[Row]:
     measured, ranks = session.measured, session.comm.size
     for metric in METRICS:
         kind = {"degree": 15, "metric": metric}
-        if merits := [row["fom"] for row in _of_kind(measured["iterations"], kind)]:
+        rows = _of_kind(measured.get("iterations", ()), kind)
+        if merits := [row["fom"] for row in rows]:
             scaled = _of_kind(measured.get("weak", ()), kind)
             row = {"machine": "here", "metric": metric, "ranks": ranks, "fom": max(merits)}
             yield row | {"efficiency": scaled[0]["efficiency"] if scaled else 1.0}
@@ -163,56 +163,33 @@ BEST = Table(
     others=published_peaks,
 )
 
-# --- bake-off problems ----------------------------------------------------------------------------
-
-
-def _nekrs_bakeoff(measured: Measured) -> Iterator[Row]:
-    for machine, rate in NEKRS_BP5.items():
-        row = {"problem": "BP5", "where": f"nekRS, {machine}", "metric": "stored"}
-        yield row | {"elements": 8000, "throughput": rate}
-
-
-WHERE = Column("", lambda row: row.get("where", "here"), width=14)
-
-BAKEOFF = Table(
-    "bakeoff",
-    "CEED's bake-off problems, degree 7: 100 iterations, 0 on all sides",
-    [
-        field("problem"),
-        WHERE,
-        ELEMENTS,
-        DOFS,
-        METRIC,
-        ITERATION,
-        RATE,
-        OF_BANDWIDTH,
-    ],
-    measure_bakeoff,
-    others=_nekrs_bakeoff,
-)
+# --- complete solutions ---------------------------------------------------------------------------
 
 
 def _nekrs_solves(measured: Measured) -> Iterator[Row]:
     known = NEKRS_BPS5 if measured["ranks"] == 1 else {}
     for machine, (seconds, iterations) in known.items():
         row = {"preconditioner": "multigrid", "where": f"nekRS, {machine}", "elements": 8000}
+        row |= {"degree": 7, "dofs": 8000 * 7**3}
         yield row | {"iterations": iterations, "seconds": seconds}
 
 
 SOLVES = Table(
     "solves",
-    "Solutions to 1e-8: bake-off problem BPS5, Kershaw's cube, eps 0.3, degree 7",
+    "Solutions to 1e-8: bake-off problem BPS5, Kershaw's cube, eps 0.3",
     [
         field("preconditioner"),
         WHERE,
+        DEGREE,
         ELEMENTS,
         DOFS,
-        _count("iterations", "iterations"),
+        count("iterations", "iterations"),
         Column("time", "seconds", time_of, 8),
+        Column("a million DOFs", lambda row: 1e6 * row["seconds"] / row["dofs"], time_of),
         Column("set-up", "set_up", time_of, 8),
     ],
     measure_solves,
     others=_nekrs_solves,
 )
 
-TABLES = [OPERATOR, ITERATIONS, WEAK, BEST, BAKEOFF, SOLVES]
+TABLES = [OPERATOR, ITERATIONS, WEAK, BEST, *(table_of(p) for p in PROBLEMS), BP_PEAKS, SOLVES]

@@ -1,0 +1,62 @@
+// The mass matrix with Gauss points: for each node's basis function v, the integral of v u. With
+// interpolation B to the points, and mass W there, this is B' W B u. See gauss_operator.py.
+#pragma once
+#include "gauss.h"
+
+// From values at the nodes of a row to their integrals; returns u . W u. `mass` is that of the
+// points, `step` values apart.
+INLINE double integrate_row(real* row, const real* mass, int step) {
+  alignas(64) real values[PITCH], integrals[PITCH] = {};
+  multiply_row<NODES, POINTS, false>(row, values, TO_POINTS);
+  UNROLL
+  for (int r = 0; r < POINTS; ++r) integrals[r] = mass[r * step] * values[r];
+  Value energy{};
+  UNROLL
+  for (int k = 0; k < POINT_COLUMNS; ++k)
+    energy += value_at(values + k * VECTOR) * value_at(integrals + k * VECTOR);
+  multiply_row<POINTS, NODES, false>(integrals, row, TO_NODES);
+  return sum_of(energy, VECTOR);
+}
+
+// Rows along r, to the points and back; returns u . W u.
+PART double integrate_rows(const BlockElements& mine, const real* geometry, real* cubes) {
+  double energy = 0;
+  FOR_THREADS(n, mine.count * PLANE) {
+    const int row = n % PLANE;
+    const real* const mass = geometry + static_cast<index_t>(mine.numbers[n / PLANE]) * VOLUME;
+    real* const u = cubes + n * PITCH;
+    energy +=
+        COALESCED ? integrate_row(u, mass + row, PLANE) : integrate_row(u, mass + row * POINTS, 1);
+  }
+  return energy;
+}
+
+// Applies the operator to the elements with these numbers, (count,), ELEMENTS a block: from
+// assembled x to the elements' y, (elements, CUBE). `energies`, one a block, receive x . y. There
+// are COMPONENTS components, a pitch apart. `geometry` is the mass at the points: (elements, r, t,
+// s) on a GPU, where neighbours are threads, and (elements, t, s, r) on a CPU.
+KERNEL apply_gauss_mass(const real* RESTRICT x, index_t x_pitch, const real* RESTRICT scale,
+                        const int* RESTRICT dofs, const real* RESTRICT geometry, real* RESTRICT y,
+                        index_t y_pitch, const int* RESTRICT elements, index_t count,
+                        double* RESTRICT energies) {
+  FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
+    CUBES(cubes, ELEMENTS);
+    const BlockElements mine(elements, count, b);
+    double energy = 0;
+    for (int c = 0; c < COMPONENTS; ++c) {
+      const Operands operands = {x + c * x_pitch, scale, dofs, y + c * y_pitch};
+      BARRIER();  // other threads may still read what this component overwrites
+      load_along_t(operands, mine, cubes);
+      BARRIER();
+      multiply_along_s<NODES, POINTS>(mine.count, cubes, TO_POINTS);
+      BARRIER();
+      energy += integrate_rows(mine, geometry, cubes);
+      BARRIER();
+      multiply_along_s<POINTS, NODES>(mine.count, cubes, TO_NODES);
+      BARRIER();
+      store_along_t(operands, mine, cubes);
+    }
+    const double all = block_sum(energy);
+    FOR_THREADS(n, 1) energies[b] = all;
+  }
+}
