@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import call_function
-from groundswell.arrays import Mask
+from groundswell.arrays import Integers, Mask
 from groundswell.backends.host_threads import mapped
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
@@ -19,6 +20,68 @@ from groundswell.spectral_elements.geometry import FaceGeometry
 Function = Callable[[Floats, Floats, Floats], ArrayLike]  # of x, y, z
 
 
+@dataclass(frozen=True, eq=False)
+class TaggedFaces:
+    """Faces with some boundary tags, over which functions are integrated.
+
+    Quadrature is at the nodes, as in all integrals over elements.
+
+    Args:
+        outside: indices of the elements with such faces, (outside,).
+        tags: of their faces, (outside, 6).
+        nodes: positions of their nodes, (outside, (degree + 1)^3, 3), m.
+        areas: surface Jacobians with quadrature weights, (outside, 6, (degree + 1)^2).
+    """
+
+    degree: int
+    outside: Integers
+    tags: Integers
+    nodes: Floats
+    areas: Floats
+
+    @classmethod
+    def of(
+        cls, mesh: Hexahedra, degree: int, elements: ArrayLike, tags: Collection[int]
+    ) -> TaggedFaces:
+        """The faces of some elements with these tags."""
+        chosen = np.asarray(elements)
+        found = mesh.tags(chosen)
+        outside = np.flatnonzero(np.isin(found, list(tags)).any(axis=1))
+        nodes, weights = positions(mesh, degree, chosen[outside]), gll(degree).weights
+        areas = FaceGeometry.at_nodes(nodes, degree).areas * np.outer(weights, weights).ravel()
+        return cls(degree, outside, found[outside], nodes, areas)
+
+    def integrate(
+        self, functions: Mapping[int, Function], name: Callable[[int], str]
+    ) -> Floats:
+        """Integrals of functions times each node's basis function, (outside, (degree + 1)^3).
+
+        Args:
+            functions: integrand by position, for each boundary tag.
+            name: what error messages call the function of a tag.
+
+        Raises:
+            InputError: a value is not finite.
+        """
+        integrals = np.zeros(self.nodes.shape[:-1])
+        for face in range(2 * AXES):
+            indices, areas = face_nodes(self.degree, face), self.areas[:, face]
+            for tag, function in functions.items():
+                here = np.flatnonzero(self.tags[:, face] == tag)
+                values = evaluate(function, self.nodes[np.ix_(here, indices)], name(tag))
+                integrals[np.ix_(here, indices)] += values * areas[here]
+        return integrals
+
+    def on_faces(self, tags: Collection[int]) -> Mask:
+        """Which nodes are on faces with these tags, (outside, (degree + 1)^3)."""
+        found = np.zeros(self.nodes.shape[:-1], bool)
+        is_tagged = np.isin(self.tags, list(tags))
+        for face in range(2 * AXES):
+            here = np.flatnonzero(is_tagged[:, face])
+            found[np.ix_(here, face_nodes(self.degree, face))] = True
+        return found
+
+
 def integrate_over_faces(
     mesh: Hexahedra,
     degree: int,
@@ -26,13 +89,10 @@ def integrate_over_faces(
     functions: Mapping[int, Function],
     name: Callable[[int], str] = "the flux of side {}".format,
 ) -> Floats:
-    """Integrals of functions times each node's basis function over tagged faces.
-
-    Quadrature is at the nodes, as in all integrals over elements.
+    """Integrals of functions over tagged faces, at the nodes of all these elements.
 
     Args:
-        functions: integrand by position, for each boundary tag.
-        name: what error messages call the function of a tag.
+        functions, name: see `TaggedFaces.integrate`.
 
     Returns:
         (elements, (degree + 1)^3).
@@ -40,18 +100,9 @@ def integrate_over_faces(
     Raises:
         InputError: a value is not finite.
     """
-    chosen = np.asarray(elements)
-    tags = mesh.tags(chosen)
-    integrals = np.zeros((len(chosen), (degree + 1) ** AXES))
-    outside = np.flatnonzero(np.isin(tags, list(functions)).any(axis=1))
-    nodes, weights = positions(mesh, degree, chosen[outside]), gll(degree).weights
-    faces = FaceGeometry.at_nodes(nodes, degree).areas * np.outer(weights, weights).ravel()
-    for face in range(2 * AXES):
-        indices, areas = face_nodes(degree, face), faces[:, face]
-        for tag, function in functions.items():
-            here = np.flatnonzero(tags[outside, face] == tag)
-            values = evaluate(function, nodes[np.ix_(here, indices)], name(tag))
-            integrals[np.ix_(outside[here], indices)] += values * areas[here]
+    faces = TaggedFaces.of(mesh, degree, elements, functions)
+    integrals = np.zeros((np.size(elements), (degree + 1) ** AXES))
+    integrals[faces.outside] = faces.integrate(functions, name)
     return integrals
 
 

@@ -65,6 +65,7 @@ from groundswell.solvers.poisson.fused_cg import (
 from groundswell.solvers.poisson.grid_transfer import transfer_source
 from groundswell.solvers.poisson.roofline import CYCLE
 from groundswell.solvers.poisson.schwarz import schwarz_source
+from groundswell.solvers.poisson.step_kernels import step_source
 from groundswell.spectral_elements.element_kernels import multiply_source
 from groundswell_rivals.dgwave.ghost_exchange import pack_source
 from groundswell_rivals.dgwave.ladder import F1S, VERSIONS, ladder_source
@@ -179,6 +180,7 @@ def test_the_rest_of_poissons_kernels(check: Check, dtype: str, precision: str) 
     for scaled in (False, True):
         check(sides_source(dtype, SCALED=scaled), precision)
     check(multiply_source(dtype), precision)
+    check(step_source(dtype), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend
 from groundswell.backends.host_threads import in_threads
 from groundswell.linear.cg import ConvergenceHistory
@@ -82,9 +83,12 @@ class BoundaryValueProblem:
         Raises:
             InputError: a function is not finite or not real.
         """
-        chosen = equation or self._equation
-        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate_all(chosen))
-        self._terms = terms
+        self._terms = self.sample(equation or self._equation)
+        return self._terms
+
+    def sample(self, equation: Equation | Sequence[Equation]) -> Terms:
+        """The same, without effect on solutions."""
+        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate_all(equation))
         return terms
 
     def _evaluate_all(self, chosen: Equation | Sequence[Equation]) -> Terms:
@@ -98,14 +102,20 @@ class BoundaryValueProblem:
         )
 
     def _evaluate(self, equation: Equation) -> Terms:
-        source = equation.source
-        if callable(source):
-            values = evaluate(source, self.nodes, "the source")
-        else:
-            everyone = np.arange(len(self.nodes))
-            values = sample(source, self._space, everyone, "the source")
-            values = np.broadcast_to(values, self.nodes.shape[:-1])
-        return Terms(values, self._evaluate_fixed(equation), self._evaluate_loads(equation))
+        source = self.evaluate_source(equation)
+        return Terms(source, self._evaluate_fixed(equation), self._evaluate_loads(equation))
+
+    def evaluate_source(self, equation: Equation) -> Floats:
+        """The source at this rank's nodes, (elements, (N + 1)^3).
+
+        Raises:
+            InputError: it is not finite or not real.
+        """
+        if callable(equation.source):
+            return evaluate(equation.source, self.nodes, "the source")
+        everyone = np.arange(len(self.nodes))
+        values = sample(equation.source, self._space, everyone, "the source")
+        return np.broadcast_to(values, self.nodes.shape[:-1])
 
     def _evaluate_loads(self, equation: Equation) -> Floats:
         """Integrals over sides of the flux, or of h times the ambient value."""
@@ -125,6 +135,10 @@ class BoundaryValueProblem:
             here = np.unravel_index(self._fixed_nodes[tag], known.shape)
             known[here] = evaluate(function, self.nodes[here], f"the value of {equation.side(tag)}")
         return known
+
+    def fixed_nodes(self, tag: int) -> Integers:
+        """Ascending indices of nodes on a fixed side among those of this rank's elements."""
+        return self._fixed_nodes[tag]
 
     def solve(
         self, tolerance: float, start: Function | Sequence[Function] | None = None

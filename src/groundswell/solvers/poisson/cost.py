@@ -7,13 +7,15 @@ import numpy as np
 from groundswell.linear.coarse import cycle_bytes, factor_bytes
 from groundswell.meshes.box import Box
 from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.poisson.case_in_time import split_case
 from groundswell.solvers.poisson.memory import DOUBLE, SINGLE, MemoryEstimate
 from groundswell.solvers.poisson.roofline import MemoryTraffic
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.solvers.poisson.step_history import StepRow
-from groundswell.solvers.poisson.time_scheme import KEPT
+from groundswell.solvers.poisson.time_scheme import KEPT, Scheme
 
-HOST_ARRAYS = 6  # of a step in time: weights, guess, values before, source, and two in between
+HOST_ARRAYS = 1  # of steps in time: weights
+STEP_VECTORS = 6  # u, base, residual, product, inertia and indices
 
 
 def estimate(setup: Setup) -> Cost:
@@ -73,11 +75,21 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
 
 
 def _memory_of_time(setup: Setup, elements: int, *, on_host: bool) -> int:
-    """Bytes of values before, of the table of steps and, on a CPU, of inertia and slopes."""
+    """Bytes of values before, of a step's vectors, of the table of steps and, on a CPU, inertia."""
     if setup.case.time is None:
         return 0
-    arrays = KEPT + (KEPT + HOST_ARRAYS) * on_host
-    return DOUBLE * (arrays * elements * setup.element_nodes + setup.steps * len(StepRow._fields))
+    nodes = (KEPT + HOST_ARRAYS * on_host) * elements * setup.element_nodes
+    unknowns = -(-setup.unknowns * elements // setup.mesh.count)
+    values = nodes + unknowns * _step_vectors(setup) + setup.steps * len(StepRow._fields)
+    return DOUBLE * values
+
+
+def _step_vectors(setup: Setup) -> int:
+    """Assembled vectors of steps in time: also of Runge-Kutta stages, and of functions of time."""
+    parts, rest = split_case(setup.case)
+    terms, varies = len(parts) + (rest is not None), setup.case.depends_on_time
+    stages = len(Scheme.of(setup.time.order).stages) * (setup.time.order > 1)
+    return STEP_VECTORS + stages + 2 * (terms + varies)
 
 
 def _device_factors(setup: Setup) -> int:

@@ -43,8 +43,6 @@ class ElementSolver:
         space = FunctionSpace.on(self.comm, setup.mesh, setup.degree, self.elements)
         space = space.autotune(backend, setup.dtype, transport=run.transport, route=run.route)
         self.problem = BoundaryValueProblem(backend, space, setup.equation, method, setup.dtype)
-        # Functions that are not finite are refused before the solution.
-        self.problem.evaluate()
 
     outputs: Outputs
 

@@ -27,6 +27,10 @@ class Inertia:
         self._weights = mass * self.capacity
         self.total = sum(space.comm.allgather(float(self._weights.sum())))
 
+    def assemble(self) -> Floats:
+        """Integrals of capacity times each node's basis function, assembled."""
+        return self._system.load(np.broadcast_to(self.capacity, self._weights.shape), None)
+
     def sum(self, u: Floats) -> float:
         """The integral of capacity times u over this rank's elements."""
         return float((self._weights * u).sum())
@@ -46,7 +50,7 @@ class Inertia:
         given = space.comm.collective_try(lambda: self._equation.sample_initial(space))
         scale = max(space.comm.allgather(float(self._weights.max())))
         weights = self._weights / scale
-        above, below = (operator.assemble(each) for each in (weights * given, weights))
+        above, below = (self._system.assemble(each) for each in (weights * given, weights))
         u = (above / below)[space.dofs]
         fixed = np.unravel_index(space.nodes_of(operator.mask == 0), u.shape)
         u[fixed] = prescribed[fixed]

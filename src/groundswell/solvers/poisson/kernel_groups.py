@@ -7,6 +7,7 @@ from __future__ import annotations
 
 OPERATOR, GATHER = "operator", "gather-scatter"
 VECTORS, FUSED = "vectors and dot products", "gather, vectors and dot products"
+STEPS = "steps in time"
 MULTIGRID = "multigrid"
 COARSEST, LINES = f"{MULTIGRID}, coarsest level", f"{MULTIGRID}, flat elements"
 
@@ -20,6 +21,9 @@ KERNEL_GROUPS = {
     **dict.fromkeys(("add_up_sums", "add_up_parts", "sum_products"), VECTORS),
     **dict.fromkeys(("find_step", "advance_iterate"), VECTORS),
     **dict.fromkeys(("send_partial_sums", "find_global_step"), VECTORS),
+    **dict.fromkeys(("combine_kept", "combine_vectors", "put_values", "prescribe_values"), STEPS),
+    **dict.fromkeys(("find_residual", "convert_residual", "convert_image"), STEPS),
+    **dict.fromkeys(("correct_values", "store_values"), STEPS),
     **dict.fromkeys(("solve_elements", "advance_smoothing", "subtract_values"), MULTIGRID),
     **dict.fromkeys(("restrict_elements", "prolong_elements", "convert_values"), MULTIGRID),
     **dict.fromkeys(("multiply_sparse", "multiply_long_rows"), MULTIGRID),

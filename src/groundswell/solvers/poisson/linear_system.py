@@ -205,20 +205,31 @@ class LinearSystem(Composite):
         start: Floats | None,
     ) -> tuple[Floats, Floats, float]:
         """The initial guess, its residual, assembled, and the norm of the residual of u = 0."""
-        operator, dofs = self.operator, self.space.dofs
-        load = self._normalised(operator.assemble, self._integrate(source, loads))
-        known = np.zeros(self.space.size)
-        if prescribed is not None:
-            fixed = self.space.nodes_of(operator.mask == 0)
-            known[dofs.ravel()[fixed]] = prescribed.ravel()[fixed]
+        load, known = self.load(source, loads), self.prescribe(prescribed)
         residual = self._residual(load, known)
         norm = self._norm(residual)
         if start is None or norm == 0:  # no guess is nearer than 0 if that is the solution
             return known, residual, norm
         guess = np.zeros_like(known)
-        guess[dofs] = start
-        known = np.where(operator.mask == 0, known, guess)
+        guess[self.space.dofs] = start
+        known = np.where(self.operator.mask == 0, known, guess)
         return known, self._residual(load, known), norm
+
+    def load(self, source: Floats, loads: Floats | None) -> Floats:
+        """Integrals of the source, plus loads, assembled; see `solve`, of one component."""
+        return self.assemble(self._integrate(source, loads))
+
+    def assemble(self, local: Floats) -> Floats:
+        """Sums of the elements' values, (elements, (N + 1)^3), at shared nodes, (values,)."""
+        return self._normalised(self.operator.assemble, local)
+
+    def prescribe(self, prescribed: Floats | None) -> Floats:
+        """Prescribed values, assembled, 0 where u is free; see `solve`, of one component."""
+        known = np.zeros(self.space.size)
+        if prescribed is not None:
+            fixed = self.space.nodes_of(self.operator.mask == 0)
+            known[self.space.dofs.ravel()[fixed]] = prescribed.ravel()[fixed]
+        return known
 
     def _finish(self, correction: Floats, known: Floats) -> Floats:
         """u at this rank's nodes, from what the initial guess lacks, assembled."""
@@ -309,8 +320,7 @@ class LinearSystem(Composite):
         parts = chunks(len(flat), 1)
         bounds = in_threads(lambda part: (flat[part].max(), -flat[part].min()), parts)
         mine = max((float(max(pair)) for pair in bounds), default=0.0)
-        power = int(np.frexp(max(self.space.comm.allgather(mine)))[1])
-        return power if abs(power) > NEAR_ONE else 0
+        return exponent(max(self.space.comm.allgather(mine)))
 
     def _normalised(self, linear: Callable[[Floats], Floats], values: Floats) -> Floats:
         """Apply a linear function to values that are scaled to about 1, and scale back."""
@@ -328,6 +338,12 @@ class SharedCycle(Composite):
     def in_graph(self) -> bool:
         """Whether a graph may record the cycle."""
         return self._cycle.in_graph
+
+
+def exponent(largest: float) -> int:
+    """The power of two by which to divide values before devices process them; often 0."""
+    power = int(np.frexp(largest)[1])
+    return power if abs(power) > NEAR_ONE else 0
 
 
 def _scaled(values: Floats, power: int) -> Floats:

@@ -42,6 +42,7 @@ class Operator(NodalExchange):
         local: the elements' results, (elements * (N + 1)^3,), of each component.
         launches: the whole operator.
         unmasked: the same without fixed sides.
+        x, y: the arrays.
         mask: 1 for free values, 0 for prescribed ones, assembled, on the host.
     """
 
@@ -55,7 +56,7 @@ class Operator(NodalExchange):
         *,
         elements: ElementOperator | None = None,
     ) -> None:
-        self._backend, self._space, self._x, self._y = backend, space, x, y
+        self._backend, self._space, self.x, self.y = backend, space, x, y
         discrete = equation.on(space)
         self._coefficients = discrete.coefficients
         self.elements = elements or space.comm.collective_try(
@@ -67,25 +68,30 @@ class Operator(NodalExchange):
         self.mask = mapped(np.logical_not, space.on_boundary(discrete.fixed), dtype=float)
         self.launches = [*self.unmasked, *self._apply_mask()]
 
+    @property
+    def halo(self) -> list[Launch]:
+        """The launches that fill in the copies in x of other ranks' values."""
+        return self._halo.launches if self._halo else []
+
     def assemble(self, local: Floats) -> Floats:
         """Sum the elements' values, (elements, (N + 1)^3) or one number, at shared nodes."""
         self._backend.assign(self.local, converted(np.ravel(local), self.local.dtype))
         in_order(self._gather.launches)()
-        return self.spread(converted(self._backend.to_host(self._y), float))
+        return self.spread(converted(self._backend.to_host(self.y), float))
 
     def spread(self, values: Floats) -> Floats:
         """Assembled values, with copies from the ranks that own them."""
-        if not self._halo or not self._halo.launches:
+        if not self.halo:
             return values
-        self._backend.assign(self._x, values)
-        in_order(self._halo.launches)()
-        return converted(self._backend.to_host(self._x), float)
+        self._backend.assign(self.x, values)
+        in_order(self.halo)()
+        return converted(self._backend.to_host(self.x), float)
 
     def apply_unmasked(self, values: Floats) -> Floats:
         """A times assembled values, without fixed sides."""
-        self._backend.assign(self._x, values)
+        self._backend.assign(self.x, values)
         in_order(self.unmasked)()
-        return converted(self._backend.to_host(self._y), float)
+        return converted(self._backend.to_host(self.y), float)
 
     def diagonal(self) -> Floats:
         """The diagonal of A, assembled; 1 where values are prescribed."""
@@ -96,22 +102,22 @@ class Operator(NodalExchange):
         """The exchanges, see `NodalExchange`."""
         self._computed = space.own
         return (
-            space.operation(backend, "gather", self.local, self._y),
-            space.operation(backend, "halo", self._x, self._x),
+            space.operation(backend, "gather", self.local, self.y),
+            space.operation(backend, "halo", self.x, self.x),
         )
 
     def _apply(self, chosen: Integers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(chosen),), "f8")
-        return self.elements.launches(chosen, self._x, self.local, energies)
+        return self.elements.launches(chosen, self.x, self.local, energies)
 
     def _apply_mask(self) -> list[Launch]:
         count = self._computed
         if not count or self.mask.all():
             return []
-        mask = self._backend.to_device(converted(self.mask, self._x.dtype))
+        mask = self._backend.to_device(converted(self.mask, self.x.dtype))
         return [
             launch
-            for y in components_of(self._y)
+            for y in components_of(self.y)
             for launch in multiply(self._backend, y, mask, y, count)
         ]
 
@@ -121,4 +127,4 @@ class OperatorOnCopies(Operator):
 
     def _connect(self, backend: Backend, space: FunctionSpace) -> Sequence[GatherScatter]:
         self._computed = space.size
-        return (space.operation(backend, "gather-all", self.local, self._y),)
+        return (space.operation(backend, "gather-all", self.local, self.y),)

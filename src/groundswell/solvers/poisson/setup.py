@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 
@@ -24,6 +24,7 @@ from groundswell.solvers.poisson.case import (
     unknown_sides,
 )
 from groundswell.solvers.poisson.case_equation import find_equation, with_inertia
+from groundswell.solvers.poisson.case_in_time import split_case
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.film import records_of
 from groundswell.solvers.poisson.lines import looks_flat
@@ -113,6 +114,16 @@ class Setup:
         """The equation at a time, s; with `[time]`, that of a step."""
         found = find_equation(self.case, self.sides, self.materials, time)
         return found if self.case.time is None else with_inertia(found, self.case, self.materials)
+
+    def split_in_time(self) -> tuple[dict[str, Equation], Setup | None]:
+        """The equation as a sum of functions of time times equations; see `split_case`.
+
+        Returns:
+            Equations by functions of time, and the set-up of what is no such sum, or None.
+        """
+        parts, rest = split_case(self.case)
+        equations = {g: replace(self, case=part).equation for g, part in parts.items()}
+        return equations, None if rest is None else replace(self, case=rest)
 
     @property
     def step_equation(self) -> StepEquation:

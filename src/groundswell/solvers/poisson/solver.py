@@ -33,6 +33,7 @@ class Poisson(ElementSolver):
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         super().__init__(setup, backend, comm)
+        self.problem.evaluate()  # functions that are not finite are refused before the solution
         exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = np.zeros(self.problem.nodes.shape[:-1])
         history = ConvergenceHistory(np.zeros(1), converged=False)

@@ -7,8 +7,6 @@ continues the values before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from groundswell.arrays import Floats
@@ -18,12 +16,14 @@ from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.solvers.poisson.boundary_value_problem import Terms
 from groundswell.solvers.poisson.element_solver import ElementSolver
+from groundswell.solvers.poisson.forcing import Forcing
+from groundswell.solvers.poisson.implicit_step import ImplicitStep, Stages
 from groundswell.solvers.poisson.inertia import Inertia
 from groundswell.solvers.poisson.outputs import Solution
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.solvers.poisson.step_history import StepHistory, StepRow
+from groundswell.solvers.poisson.step_kernels import StepKernels
 from groundswell.solvers.poisson.step_outputs import StepOutputs
 from groundswell.solvers.poisson.time_scheme import EXTRAPOLATION, KEPT, Scheme
 
@@ -35,7 +35,7 @@ class UnsteadyPoisson(ElementSolver):
         comm: the ranks that share the elements.
 
     Attributes:
-        kept: u and its values one and two steps earlier, each (elements, (N + 1)^3).
+        kept: u and its values one and two steps earlier, (3, elements, (N + 1)^3).
 
     Raises:
         InputError: a function is not finite, or the capacity is not positive.
@@ -48,9 +48,13 @@ class UnsteadyPoisson(ElementSolver):
         super().__init__(setup, backend, comm)
         section, shape = setup.time, self.problem.nodes.shape[:-1]
         self._dt, self._scheme = section.step, Scheme.of(section.order)
-        self._inertia = Inertia(self.problem.system, setup.step_equation)
-        self._terms: dict[float, Terms] = {}
-        self.kept = [backend.zeros(shape, np.float64) for _ in range(KEPT)]
+        system = self.problem.system
+        self._inertia = Inertia(system, setup.step_equation)
+        self.kept = backend.zeros((KEPT, *shape), np.float64)
+        kernels = StepKernels(backend, system.dtype)
+        self._forcing = self._make_forcing(kernels)
+        rates = self._inertia.rate * self._inertia.assemble()
+        self._implicit = ImplicitStep(system, kernels, self._forcing, rates, self.kept)
         self.history = StepHistory(backend, setup.steps)
         exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = ConvergenceHistory(np.zeros(1), converged=False)
@@ -60,17 +64,25 @@ class UnsteadyPoisson(ElementSolver):
         self._solution = solution
         self.restart()
 
+    def _make_forcing(self, kernels: StepKernels) -> Forcing:
+        parts, rest = self.setup.split_in_time()
+        equation_at = None if rest is None else rest.equation_at
+        return Forcing(self.problem, kernels, parts, equation_at, self.setup.equation_at)
+
     # --- the step ---------------------------------------------------------------------------------
 
     def restart(self) -> None:
         """Begin with the initial values; those of fixed sides hold from time 0 on."""
         self.history.clear()
-        self._keep([self._inertia.initial(self._terms_at(0.0).prescribed)])
+        terms = self.problem.sample(self.setup.equation)
+        self.backend.assign(self.kept[0], self._inertia.initial(terms.prescribed))
         self.prepare()
 
     def prepare(self) -> None:
-        """Find out how many steps have been made."""
+        """Find out how many steps have been made, and the size of u."""
         self._done, self._solved = self.history.steps, list[ConvergenceHistory]()
+        u = self.solution()
+        self._implicit.size = max(self.comm.allgather(float(np.abs(u).max())))
 
     def step(self) -> None:
         """Make a step in time.
@@ -79,67 +91,44 @@ class UnsteadyPoisson(ElementSolver):
             RunFailed: values are not finite, or a rank is lost.
         """
         in_order(self.outputs.launches)()
-        there = min(self._done + 1, KEPT)
-        before = [np.asarray(self.backend.to_host(each)) for each in self.kept[:there]]
         self._solved = []
         is_first = self._done < self._scheme.first_steps
-        new = self._first_step(before[0]) if is_first else self._later_step(before)
-        self._keep([new, *before][:KEPT])
+        (self._first_step if is_first else self._later_step)()
+        self._implicit.store()
         self._done += 1
-        self.history.append(self._done, self._row(new))
+        self.history.append(self._done, self._row())
 
-    def _later_step(self, before: Sequence[Floats]) -> Floats:
-        """A step of backward differences from the values before, newest first."""
+    def _later_step(self) -> None:
+        """A step of backward differences from the values before."""
         leading, others = self._scheme.leading, self._scheme.others
-        base = _combined([-a / leading for a in others], before)
-        guess = _combined(EXTRAPOLATION[len(before) - 1], before)
-        return self._solve(1.0, base, guess)
+        there = min(self._done + 1, KEPT)
+        self._implicit.begin([-a / leading for a in others], EXTRAPOLATION[there - 1])
+        self._solve(1.0)
 
-    def _first_step(self, u: Floats) -> Floats:
+    def _first_step(self) -> None:
         """A Runge-Kutta step; see `Stage`."""
-        slopes, found = list[Floats](), u  # dt F at the stages
-        for stage in self._scheme.stages:
-            base = u + _combined(stage.factors, slopes) if slopes else u
-            found = self._solve(stage.at, base, found)
-            slopes.append(self._scheme.leading * (found - base))
-        return found
+        self._implicit.begin((1.0,), (1.0,))
+        stages = Stages(self._implicit, self._scheme.leading, len(self._scheme.stages))
+        for number, stage in enumerate(self._scheme.stages):
+            stages.begin(stage)
+            self._solve(stage.at)
+            stages.end(number)
 
-    def _solve(self, at: float, base: Floats, guess: Floats) -> Floats:
-        """The u at a time in this step for which a0 capacity (u - base) is dt F(u)."""
-        terms = self._terms_at((self._done + at) * self._dt)
-        source = terms.source + self._inertia.rate * self._inertia.capacity * base
-        found, history = self.problem.system.solve(
-            source,
-            terms.prescribed,
-            loads=terms.loads,
-            start=guess,
-            tolerance=self.setup.case.tolerance,
-        )
-        self._solved.append(history)
-        return found
+    def _solve(self, at: float) -> None:
+        """Solve for u at a time in this step."""
+        time = (self._done + at) * self._dt
+        self._solved.append(self._implicit.solve(time, self.setup.case.tolerance))
 
-    def _terms_at(self, time: float) -> Terms:
-        """Source and boundary values at a time, s; one set, if they do not depend on it."""
-        key = time if self.setup.case.depends_on_time else 0.0
-        if key not in self._terms:
-            self._terms = {key: self.problem.evaluate(self.setup.equation_at(key))}
-        return self._terms[key]
-
-    def _keep(self, values: Sequence[Floats]) -> None:
-        for target, each in zip(self.kept, values, strict=False):
-            self.backend.assign(target, each)
-
-    def _row(self, u: Floats) -> StepRow:
-        of_ranks = self.comm.allgather((u.min(), u.max(), self._inertia.sum(u)))
-        low, high, heat = zip(*of_ranks, strict=True)
+    def _row(self) -> StepRow:
+        found = self._implicit.extremes
         return StepRow(
             time=self.time(self._done),
             iterations=self._iterations,
             residual=max(float(each.residuals[-1]) for each in self._solved),
             converged=float(all(each.converged for each in self._solved)),
-            smallest=float(min(low)),
-            largest=float(max(high)),
-            mean=sum(heat) / self._inertia.total,
+            smallest=found.smallest,
+            largest=found.largest,
+            mean=found.inertia / (self._inertia.rate * self._inertia.total),
         )
 
     @property
@@ -201,9 +190,3 @@ class UnsteadyPoisson(ElementSolver):
         if self._solution.unmeasured:
             warnings.append(f"the error is not measured: {self._solution.unmeasured}")
         return warnings
-
-
-def _combined(factors: Sequence[float], values: Sequence[Floats]) -> Floats:
-    """A linear combination of the first of these values."""
-    terms = [a * u for a, u in zip(factors, values, strict=False)]
-    return np.asarray(np.sum(terms, axis=0))
