@@ -44,7 +44,7 @@ MORE = {
         'west = { kind = "fixed", temperature = "20 K" }',
         'east = { kind = "fixed", temperature = 10 }',
         'north = { kind = "conducting" }',
-        'top = { kind = "adiabatic", velocity = [0.1, "2 mm/s", 0] }',
+        'top = { kind = "adiabatic", velocity = [0.1, 0.002, 0] }',
         'south = { kind = "symmetry" }',
     ],
     "dgwave": [

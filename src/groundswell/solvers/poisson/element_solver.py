@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Tuning
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
-from groundswell.solvers.poisson.outputs import Outputs
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -43,13 +40,6 @@ class ElementSolver:
         space = FunctionSpace.on(self.comm, setup.mesh, setup.degree, self.elements)
         space = space.autotune(backend, setup.dtype, transport=run.transport, route=run.route)
         self.problem = BoundaryValueProblem(backend, space, setup.equation, method, setup.dtype)
-
-    outputs: Outputs
-
-    @property
-    def findings(self) -> Sequence[Quantity]:
-        """The range and mean of u, iterations, errors, and flows through sides."""
-        return self.outputs.findings
 
     @property
     def values(self) -> DeviceArray:

@@ -146,14 +146,12 @@ def sample_transfer(equation: Equation, space: FunctionSpace) -> Transfer | None
     if not equation.robin:
         return None
     tags = space.mesh.tags(space.elements)
-    found = [
-        _sample_face(
-            *(robin.h, f"h of {equation.side(tag)}"),
-            *(np.flatnonzero(tags[:, face] == tag), face, space),
-        )
-        for tag, robin in equation.robin.items()
-        for face in range(tags.shape[1])
-    ]
+    found = []
+    for tag, robin in equation.robin.items():
+        name = f"h of {equation.side(tag)}"
+        for face in range(tags.shape[1]):
+            here = np.flatnonzero(tags[:, face] == tag)
+            found.append(_sample_face(robin.h, name, here, face, space))
     elements, faces, values = zip(*found, strict=True)
     return Transfer(np.concatenate(elements), np.concatenate(faces), np.concatenate(values))
 

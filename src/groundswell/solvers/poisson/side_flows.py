@@ -29,7 +29,9 @@ def flows_given(equation: Equation, space: FunctionSpace, values: Floats) -> dic
     def integral(tag: int, function: Function) -> Floats:
         return integrate_over_faces(space.mesh, space.degree, space.elements, {tag: function})
 
-    found = {(tag,): float(integral(tag, flux).sum()) for tag, flux in equation.fluxes.items()}
+    found: dict[Sides, float] = {}
+    for tag, flux in equation.fluxes.items():
+        found[tag,] = float(integral(tag, flux).sum())
     for tag, side in equation.robin.items():
         inflow = integral(tag, side.inflow) - integral(tag, side.h) * values
         found[tag,] = float(inflow.sum())

@@ -5,9 +5,12 @@ There are no checkpoints: an interrupted run starts again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from groundswell.backends import Backend, LaunchTime, Listing
+from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
@@ -41,6 +44,11 @@ class Poisson(ElementSolver):
         self.outputs = Outputs(setup, backend, self.comm, self.problem, self.solution)
 
     # --- the solver interface ---------------------------------------------------------------------
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """The range and mean of u, iterations, errors and flows through sides."""
+        return self.outputs.findings
 
     def solve(self) -> None:
         """Solve the equation; all ranks must call it."""

@@ -12,6 +12,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.backends import Backend, Event, Listing
 from groundswell.backends.base import in_order
+from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
@@ -137,6 +138,11 @@ class UnsteadyPoisson(ElementSolver):
         return sum(each.iterations for each in self._solved)
 
     # --- the solver interface ---------------------------------------------------------------------
+
+    @property
+    def findings(self) -> Sequence[Quantity]:
+        """The range and mean of u at the end, all iterations and errors."""
+        return self.outputs.findings
 
     @property
     def values(self) -> Floats:
