@@ -51,9 +51,7 @@ class TaggedFaces:
         areas = FaceGeometry.at_nodes(nodes, degree).areas * np.outer(weights, weights).ravel()
         return cls(degree, outside, found[outside], nodes, areas)
 
-    def integrate(
-        self, functions: Mapping[int, Function], name: Callable[[int], str]
-    ) -> Floats:
+    def integrate(self, functions: Mapping[int, Function], name: Callable[[int], str]) -> Floats:
         """Integrals of functions times each node's basis function, (outside, (degree + 1)^3).
 
         Args:

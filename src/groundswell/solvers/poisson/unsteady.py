@@ -7,6 +7,8 @@ continues the values before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from groundswell.arrays import Floats
