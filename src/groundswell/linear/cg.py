@@ -39,6 +39,7 @@ from groundswell.linear.operators import (
     GraphPart,
     OperatorFactory,
     VectorLayout,
+    by_component,
     components_of,
 )
 
@@ -303,7 +304,7 @@ def _sum_products(
     module = vectors.backend.compile(cg_source(vectors.dtype))
     blocks = partial.shape[-1] // SUMS
     extent, counts = Blocks(blocks, LANES), {"count": vectors.own, "blocks": blocks}
-    each = zip(_by_component(arrays), components_of(partial), strict=True)
+    each = zip(by_component(arrays), components_of(partial), strict=True)
     return [
         module.launch("sum_products", extent, partial=sums, **of_one, **counts)
         for of_one, sums in each
@@ -317,14 +318,8 @@ def _advance(
     module, own = vectors.backend.compile(cg_source(vectors.dtype)), vectors.own
     return [
         module.launch("advance_iterate", Items(own), state=state, count=own, **of_one)
-        for of_one in (_by_component(arrays) if own else ())
+        for of_one in (by_component(arrays) if own else ())
     ]
-
-
-def _by_component(arrays: Mapping[str, DeviceArray]) -> list[dict[str, DeviceArray]]:
-    """The arrays of each component, by name."""
-    each = zip(*map(components_of, arrays.values()), strict=True)
-    return [dict(zip(arrays, of_one, strict=True)) for of_one in each]
 
 
 def cg_source(dtype: str) -> Source:

@@ -10,7 +10,8 @@ one-sided V-cycles).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy import linalg
 
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Items, Launch, Source
-from groundswell.backends.launch import KernelArgument
+from groundswell.backends.launch import KernelArgument, KernelArguments
 from groundswell.backends.source import precision
 from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import (
@@ -28,6 +29,7 @@ from groundswell.linear.operators import (
     LinearOperator,
     OperatorFactory,
     VectorLayout,
+    by_component,
     convert,
 )
 
@@ -52,6 +54,7 @@ class Chebyshev:
             should not depend on the number of ranks.
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
         transport: how ranks add up sums, a name in connect.TRANSPORTS, or "auto".
+        largest: upper bound of the eigenvalues of S A; by default an estimate.
 
     Attributes:
         vectors: the layout.
@@ -74,6 +77,7 @@ class Chebyshev:
         *,
         order: int = 3,
         transport: str = "auto",
+        largest: float | None = None,
     ) -> None:
         backend = vectors.backend
         self.vectors, self._order = vectors, order
@@ -82,7 +86,9 @@ class Chebyshev:
         self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
         halo = _halos(vectors, self.b)
         self.parts: list[LinearOperator] = [self._apply, self._precondition, *halo]
-        self.largest = SAFETY * self._estimate_largest(np.asarray(start, float), transport)
+        if largest is None:
+            largest = SAFETY * self._estimate_largest(np.asarray(start, float), transport)
+        self.largest = largest
         table = coefficients(order, self.largest)
         self._table = backend.to_device(table.ravel().astype(vectors.dtype))
         self._module = backend.compile(chebyshev_source(vectors.dtype))
@@ -90,6 +96,13 @@ class Chebyshev:
         self.residual = [*self._apply.launches, *self._subtract_product(self.b)]
         self.before = [*_launches(halo), *copy, *self._steps(FROM_ZERO)]
         self.after = [*self.residual, *self._steps(FROM_X)]
+
+    def for_components(
+        self, count: int, apply: OperatorFactory, precondition: OperatorFactory
+    ) -> Chebyshev:
+        """The same smoother for vectors of several components."""
+        several = (replace(self.vectors, components=count), apply, precondition)
+        return Chebyshev(*several, (), order=self._order, largest=self.largest)
 
     def _steps(self, first: int) -> list[Launch]:
         launches: list[Launch] = []
@@ -102,17 +115,24 @@ class Chebyshev:
         return launches
 
     def _advance(self, n: int, begin: int, last: bool) -> list[Launch]:
-        arrays = {"z": self._z, "x": self.x, "total": self._total, "coefficients": self._table}
-        return self._launch("advance_smoothing", n=n, begin=begin, last=int(last), **arrays)
+        arrays = {"z": self._z, "x": self.x, "total": self._total}
+        chosen: KernelArguments = {"coefficients": self._table, "n": n, "begin": begin}
+        return self._launch("advance_smoothing", arrays, **chosen, last=int(last))
 
     def _subtract_product(self, minuend: DeviceArray) -> list[Launch]:
         """r = minuend - A x."""
         arrays = {"minuend": minuend, "subtrahend": self._w, "difference": self.r}
-        return self._launch("subtract_values", **arrays)
+        return self._launch("subtract_values", arrays)
 
-    def _launch(self, name: str, **arguments: KernelArgument) -> list[Launch]:
+    def _launch(
+        self, name: str, arrays: Mapping[str, DeviceArray], **others: KernelArgument
+    ) -> list[Launch]:
+        """Launches for each component of the arrays."""
         size = self.vectors.size
-        return [self._module.launch(name, Items(size), **arguments, count=size)] if size else []
+        return [
+            self._module.launch(name, Items(size), **of_one, **others, count=size)
+            for of_one in (by_component(arrays) if size else ())
+        ]
 
     def _estimate_largest(self, start: Floats, transport: str) -> float:
         """Estimate the largest eigenvalue of S A from below, to a few per cent; 1 if S is 0."""

@@ -8,6 +8,8 @@ multigrid there, which a graph can record.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from groundswell.arrays import Floats, Integers, Mask
+from groundswell.arrays import DeviceArray, Floats, Integers, Mask
 from groundswell.backends import Launch
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition
@@ -27,7 +29,7 @@ from groundswell.linear.aggregation import (
     Hierarchy,
     has_pyamg,
 )
-from groundswell.linear.operators import Composite, VectorLayout, convert
+from groundswell.linear.operators import Composite, VectorLayout, components_of, convert
 from groundswell.linear.sparse import SparseProduct
 
 CoarseSolve = Callable[[Floats], Floats]
@@ -83,8 +85,7 @@ class CoarseSolver(Composite):
     def __init__(
         self, vectors: VectorLayout, sharing: Sharing, matrices: Floats, fixed: Mask
     ) -> None:
-        self._vectors, comm = vectors, vectors.comm
-        self.b, self.x = vectors.zeros(), vectors.zeros()
+        comm = vectors.comm
         gathered = comm.gather(Contribution.of(sharing, matrices, fixed))
         all_ids = [each.ids for each in gathered]
         ids = np.unique(np.concatenate(all_ids)) if gathered else sharing.ids
@@ -95,22 +96,39 @@ class CoarseSolver(Composite):
         self._solve: CoarseSolve = comm.collective_try(
             lambda: _solve_gathered(gathered) if gathered else _identity
         )
+        self._connect(vectors)
+
+    def for_components(self, count: int) -> CoarseSolver:
+        """The same for vectors of several components, by the same factors."""
+        several = copy(self)
+        several._connect(replace(self._vectors, components=count))
+        return several
+
+    def _connect(self, vectors: VectorLayout) -> None:
+        self._vectors = vectors
+        self.b, self.x = vectors.zeros(), vectors.zeros()
         self.launches: list[Launch] = [self._run]
 
     def _run(self) -> None:
-        # Ranks exchange integers that have the bits of the floating-point values.
-        backend, comm = self._vectors.backend, self._vectors.comm
-        mine = np.asarray(backend.to_host(self.b[: self._vectors.own]), float)
-        received = comm.alltoallv({0: mine.view(np.int64)})
+        # Ranks exchange integers that have the bits of the floating-point values. On the host,
+        # components are columns.
+        backend, comm, columns = self._vectors.backend, self._vectors.comm, self.b.shape[:-1]
+        mine = np.asarray(backend.to_host(self.b[..., : self._vectors.own]), float)
+        received = comm.alltoallv({0: mine.T.ravel().view(np.int64)})
         sent = {}
         if comm.first:
-            b = np.zeros(self._total)
+            b = np.zeros((self._total, *columns))
             for rank, part in received.items():
-                b[self._rows[rank][: self._owned[rank]]] += part.view(np.float64)
+                b[self._rows[rank][: self._owned[rank]]] += _columns(part, columns)
             x = self._solve(b)
-            sent = {rank: x[rows].view(np.int64) for rank, rows in enumerate(self._rows)}
+            sent = {rank: x[rows].ravel().view(np.int64) for rank, rows in enumerate(self._rows)}
         for part in comm.alltoallv(sent).values():
-            backend.assign(self.x, part.view(np.float64).astype(self.x.dtype))
+            backend.assign(self.x, _columns(part, columns).T.astype(self.x.dtype))
+
+
+def _columns(bits: Integers, columns: tuple[int, ...]) -> Floats:
+    """Values by their bits, (values,) or (values, columns)."""
+    return np.asarray(bits.view(np.float64).reshape(-1, *columns))
 
 
 class CoarseCycle(Composite):
@@ -135,24 +153,51 @@ class CoarseCycle(Composite):
         transport: str = "auto",
     ) -> None:
         backend, comm, own = vectors.backend, vectors.comm, vectors.own
-        self.b, self.x = vectors.zeros(), vectors.zeros()
         gathered = comm.gather(Contribution.of(sharing, matrices, fixed))
         free, hierarchy = comm.bcast(
             comm.collective_try(lambda: _aggregate(gathered) if gathered else None)
         )
         owned = comm.allgather(sharing.ids[:own])
         cuts = tuple(max(1, len(ids)) for ids in owned)  # blocks have a point each at least
-        blocks = Decomposition((sum(cuts),), (comm.size,), (False,), (cuts,))
-        whole = backend.zeros(blocks.shape, vectors.dtype)
-        gather = gather_blocks(backend, comm, blocks, [whole], (0,), transport=transport)
-        cycle = AggregationCycle(backend, hierarchy, vectors.dtype)
-        ordered = SparseProduct(backend, _selection(free, owned), whole, cycle.b)
-        back = SparseProduct(backend, _selection(sharing.ids, [free]), cycle.x, self.x)
+        self._blocks = Decomposition((sum(cuts),), (comm.size,), (False,), (cuts,))
+        self._transport = transport
+        cycle = self._cycle = AggregationCycle(backend, hierarchy, vectors.dtype)
+        whole, x = backend.zeros(self._blocks.shape, vectors.dtype), vectors.zeros()
+        self._ordered = SparseProduct(backend, _selection(free, owned), whole, cycle.b)
+        self._back = SparseProduct(backend, _selection(sharing.ids, [free]), cycle.x, x)
+        self._connect(vectors)
+
+    def for_components(self, count: int) -> CoarseCycle:
+        """The same for vectors of several components, on the same levels; closed by itself."""
+        several = copy(self)
+        several._connect(replace(self._vectors, components=count))
+        return several
+
+    def _connect(self, vectors: VectorLayout) -> None:
+        """Gather all components at once; cycles follow each other."""
+        self._vectors, backend, comm = vectors, vectors.backend, vectors.comm
+        self.b, self.x = vectors.zeros(), vectors.zeros()
+        shape = (vectors.components, *self._blocks.shape)
+        wholes, first = backend.zeros(shape, vectors.dtype), self._blocks.block(comm.rank).start[0]
+        on = (backend, comm, self._blocks, [*wholes], (0,))
+        gather = gather_blocks(*on, transport=self._transport)
+        mine = wholes[:, first:] if vectors.components > 1 else wholes[0, first:]
         self.parts = [gather]
         self.launches: list[Launch] = [
-            *convert(backend, self.b, whole[blocks.block(comm.rank).start[0] :], own),
-            *(*gather.launches, *ordered.launches, *cycle.launches, *back.launches),
+            *convert(backend, self.b, mine, vectors.own),
+            *gather.launches,
+            *(
+                launch
+                for whole, x in zip(wholes, components_of(self.x), strict=True)
+                for launch in self._solve(whole, x)
+            ),
         ]
+
+    def _solve(self, whole: DeviceArray, x: DeviceArray) -> list[Launch]:
+        """A cycle for one component."""
+        cycle = self._cycle
+        before, after = self._ordered.between(whole, cycle.b), self._back.between(cycle.x, x)
+        return [*before, *cycle.launches, *after]
 
 
 def make_coarse_solver(
@@ -275,7 +320,7 @@ def _solve_gathered(gathered: Sequence[Contribution]) -> CoarseSolve:
 
 
 def _solve_free(solve: CoarseSolve, free: Integers, b: Floats) -> Floats:
-    x = np.zeros(len(b))
+    x = np.zeros(b.shape)
     x[free] = solve(b[free])
     return x
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -97,12 +97,27 @@ def components_of(vector: DeviceArray) -> list[DeviceArray]:
     return [vector] if vector.ndim == 1 else [vector[c] for c in range(len(vector))]
 
 
+def by_component(arrays: Mapping[str, DeviceArray]) -> list[dict[str, DeviceArray]]:
+    """The arrays of each component, by name."""
+    each = zip(*map(components_of, arrays.values()), strict=True)
+    return [dict(zip(arrays, of_one, strict=True)) for of_one in each]
+
+
+def pitches(*arrays: DeviceArray) -> tuple[int, ...]:
+    """Number of components, then the values per component of each array."""
+    return 1 if arrays[0].ndim == 1 else len(arrays[0]), *(int(a.shape[-1]) for a in arrays)
+
+
 def convert(backend: Backend, source: DeviceArray, target: DeviceArray, count: int) -> list[Launch]:
-    """Launches that copy the first `count` values to an array that may have another type."""
+    """Launches that copy the first `count` values to an array that may have another type.
+
+    They are those of each component if there are several.
+    """
     if not count:
         return []
     module = backend.compile(convert_source(str(source.dtype), str(target.dtype)))
-    return [module.launch("convert_values", Items(count), source, target, count)]
+    pairs = zip(components_of(source), components_of(target), strict=True)
+    return [module.launch("convert_values", Items(count), *pair, count) for pair in pairs]
 
 
 def convert_source(source: str, target: str) -> Source:

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from groundswell.arrays import DeviceArray, Integers
-from groundswell.backends import Backend, Blocks, Items, Source
+from groundswell.backends import Backend, Blocks, Items, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.linear.operators import HERE, Composite
+from groundswell.linear.operators import HERE, Composite, by_component
 
 WARP = 32  # rows of a slice on a GPU, whose threads read neighbouring entries
 LONG = 40  # entries of a row, beyond which a warp shares it
@@ -21,8 +21,8 @@ class SparseProduct(Composite):
 
     Args:
         matrix: of SciPy, (rows, columns).
-        x: (columns,).
-        y: (rows,) or longer, of the same type.
+        x: (columns,), or (components, columns).
+        y: (rows,) or longer, of the same type; or (components, rows).
         add: whether to add the product to y.
 
     Attributes:
@@ -37,16 +37,23 @@ class SparseProduct(Composite):
         is_long = entries.nnz > LONG * rows
         height = 1 if backend.on_host or is_long else WARP
         first, columns, values = in_slices(entries, height)
-        arrays = {
+        self._arrays = {
             "first": backend.to_device(first),
             "columns": backend.to_device(columns),
             "values": backend.to_device(values.astype(x.dtype)),
         }
-        module = backend.compile(sparse_source(str(x.dtype), height))
-        name = "multiply_long_rows" if is_long else "multiply_sparse"
-        extent = Blocks(rows, WARP) if is_long else Items(rows)
-        launch = module.launch(name, extent, **arrays, x=x, y=y, rows=rows, add=int(add))
-        self.launches = [launch] if rows else []
+        self._module = backend.compile(sparse_source(str(x.dtype), height))
+        self._name = "multiply_long_rows" if is_long else "multiply_sparse"
+        self._extent = Blocks(rows, WARP) if is_long else Items(rows)
+        self._numbers = {"rows": rows, "add": int(add)}
+        self.launches = self.between(x, y)
+
+    def between(self, x: DeviceArray, y: DeviceArray) -> list[Launch]:
+        """Launches of the product of other arrays."""
+        return [
+            self._module.launch(self._name, self._extent, **self._arrays, **of_one, **self._numbers)
+            for of_one in (by_component({"x": x, "y": y}) if self._numbers["rows"] else ())
+        ]
 
 
 def in_slices(matrix: Any, height: int) -> tuple[Integers, Integers, Any]:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.arrays import DeviceArray, Floats, Integers
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Module, Source
+from groundswell.backends.launch import KernelArgument
 from groundswell.backends.source import precision
 from groundswell.meshes.gll import gll
 
@@ -81,7 +82,7 @@ def launch_on_elements(
     name: str,
     degree: int,
     chosen: Integers,
-    **arrays: DeviceArray,
+    **arrays: KernelArgument,
 ) -> list[Launch]:
     """Launch a kernel with a thread for each line of nodes of elements.
 

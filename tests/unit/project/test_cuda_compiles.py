@@ -210,9 +210,9 @@ def test_multigrids_kernels(check: Check, dtype: str, precision: str) -> None:
     check(chebyshev_source(dtype), precision)
     for height in (1, WARP):
         check(sparse_source(dtype, height), precision)
-    for degree, coarser in pairwise((15, 7, 3, 1)):
-        check(schwarz_source(dtype, degree), precision)
-        check(transfer_source(dtype, degree, coarser), precision)
+    for (degree, coarser), components in product(pairwise((15, 7, 3, 1)), (1, 3)):
+        check(schwarz_source(dtype, degree, components), precision)
+        check(transfer_source(dtype, degree, coarser, components), precision)
     for other in ("float32", "float64"):
         check(convert_source(dtype, other), precision)
 

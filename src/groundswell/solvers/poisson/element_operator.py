@@ -14,6 +14,7 @@ from groundswell.arrays import DeviceArray, Integers, Reals
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.errors import InputError
+from groundswell.linear.operators import pitches
 from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_values import METRICS, ElementValues, allowed_metrics
@@ -318,8 +319,3 @@ def sides_source(dtype: str, **chosen: Constant) -> Source:
         KERNELS / "apply_sides.h",
         {**precision(dtype), **DEFAULTS, "SIDE_LANES": SIDE_LANES, **chosen},
     )
-
-
-def pitches(*arrays: DeviceArray) -> tuple[int, ...]:
-    """Number of components, then the values per component of each array."""
-    return 1 if arrays[0].ndim == 1 else len(arrays[0]), *(int(a.shape[-1]) for a in arrays)

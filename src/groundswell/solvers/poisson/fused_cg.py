@@ -24,9 +24,9 @@ from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.sliced_ellpack import IndexRows, SlicedEllpack, SparseRows
 from groundswell.backends.source import precision
 from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
-from groundswell.linear.operators import GraphPart
+from groundswell.linear.operators import GraphPart, pitches
 from groundswell.meshes.hexahedra import Floats
-from groundswell.solvers.poisson.element_operator import DEFAULTS, pitches
+from groundswell.solvers.poisson.element_operator import DEFAULTS
 from groundswell.solvers.poisson.roofline import CYCLE
 from groundswell.spectral_elements.overlap import split_elements
 from groundswell.spectral_elements.space import FunctionSpace

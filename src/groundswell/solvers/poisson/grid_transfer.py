@@ -9,6 +9,7 @@ coarse nodes, and the results are assembled.
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Constant, Launch, Source
+from groundswell.backends.launch import KernelArgument, KernelArguments
 from groundswell.backends.source import precision
+from groundswell.linear.operators import pitches
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.spectral_elements.element_kernels import (
@@ -55,21 +58,44 @@ class GridTransfer(NodalExchange):
         restricted: tuple[DeviceArray, DeviceArray],
         prolonged: tuple[DeviceArray, DeviceArray],
     ) -> None:
+        self._backend, self._spaces = backend, (fine, coarse)
+        self._fine_dofs = backend.to_device(choose_dofs(fine, mask))
+        self._connect(restricted, prolonged)
+
+    def between(
+        self,
+        restricted: tuple[DeviceArray, DeviceArray],
+        prolonged: tuple[DeviceArray, DeviceArray],
+    ) -> GridTransfer:
+        """The same for other arrays, (values,) or (components, values); closed by itself."""
+        other = copy(self)
+        other._connect(restricted, prolonged)
+        return other
+
+    def _connect(
+        self,
+        restricted: tuple[DeviceArray, DeviceArray],
+        prolonged: tuple[DeviceArray, DeviceArray],
+    ) -> None:
+        backend, (fine, coarse) = self._backend, self._spaces
         (r, b), (e, x) = restricted, prolonged
-        local = backend.zeros((coarse.dofs.size,), b.dtype)
+        local = backend.zeros((*b.shape[:-1], coarse.dofs.size), b.dtype)
         gather = coarse.operation(backend, "gather", local, b)
         halo = fine.operation(backend, "halo", x, x)
         super().__init__(gather, halo)
-        module = backend.compile(transfer_source(r.dtype, fine.degree, coarse.degree))
-        fine_dofs = backend.to_device(choose_dofs(fine, mask))
-        dofs = coarse.dofs_on(backend)
+        components, *of_fine, of_coarse, of_local = pitches(r, x, e, local)
+        source = transfer_source(r.dtype, fine.degree, coarse.degree, components)
+        module, dofs = backend.compile(source), coarse.dofs_on(backend)
 
-        def launch(name: str, chosen: Integers, **arrays: DeviceArray) -> list[Launch]:
+        def launch(name: str, chosen: Integers, **arrays: KernelArgument) -> list[Launch]:
             return launch_on_elements(backend, module, name, fine.degree, chosen, **arrays)
 
+        fine_dofs, (r_pitch, x_pitch) = self._fine_dofs, of_fine
+        down: KernelArguments = {"r": r, "r_pitch": r_pitch, "fine_dofs": fine_dofs}
+        down |= {"b": local, "b_pitch": of_local}
+        up: KernelArguments = {"e": e, "e_pitch": of_coarse, "dofs": dofs, "fine_dofs": fine_dofs}
+        up |= {"x": x, "x_pitch": x_pitch}
         shared, interior = split_elements(coarse)
-        down = {"r": r, "fine_dofs": fine_dofs, "b": local}
-        up = {"e": e, "dofs": dofs, "fine_dofs": fine_dofs, "x": x}
         self.down = [
             *launch("restrict_elements", shared, **down),
             *gather.overlap_with(interior=launch("restrict_elements", interior, **down)),
@@ -96,13 +122,14 @@ def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
     return numbering.tabulate(choose).reshape(space.dofs.shape)
 
 
-def transfer_source(dtype: DTypeLike, fine: int, coarse: int) -> Source:
-    """The kernels for a type, between two degrees."""
+def transfer_source(dtype: DTypeLike, fine: int, coarse: int, components: int = 1) -> Source:
+    """The kernels for a type, between two degrees, for a number of components."""
     matrix = gll(coarse).interpolation(gll(fine).points)
     constants: dict[str, Constant] = {
         **precision(dtype),
         "FINE": fine + 1,
         "COARSE": coarse + 1,
+        "COMPONENTS": components,
         "ELEMENTS": elements_per_block(fine),
         "INTERPOLATION": initializer(matrix),
         "TRANSPOSED": initializer(matrix.T),

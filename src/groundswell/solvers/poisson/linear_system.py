@@ -135,12 +135,7 @@ class LinearSystem(Composite):
                 components=components,
                 max_iterations=self._max_iterations,
             )
-        cycle = self.multigrid
-
-        def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            return SharedCycle(cycle, x, y)
-
-        return self._make_cg(components, self.operator_between, precondition)
+        return self._make_cg(components, self.operator_between, self.multigrid.for_components)
 
     def operator_between(self, x: DeviceArray, y: DeviceArray) -> Operator:
         """A from x to y, (components, values), on the same geometry."""
@@ -326,18 +321,6 @@ class LinearSystem(Composite):
         """Apply a linear function to values that are scaled to about 1, and scale back."""
         power = self._exponent(values)
         return _scaled(linear(_scaled(values, -power)), power)
-
-
-class SharedCycle(Composite):
-    """A cycle between other arrays than its own; whoever made it closes it."""
-
-    def __init__(self, cycle: Multigrid, x: DeviceArray, y: DeviceArray) -> None:
-        self._cycle, self.launches = cycle, cycle.between(x, y)
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether a graph may record the cycle."""
-        return self._cycle.in_graph
 
 
 def exponent(largest: float) -> int:

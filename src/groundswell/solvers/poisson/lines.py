@@ -10,6 +10,7 @@ Computing 56). It is added to that of the lower degrees, so the cycle stays symm
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -92,13 +93,28 @@ class LineCorrection(Composite):
         ones, shape = np.ones(len(nodes)), (len(of_nodes), len(ids))
         whole = sparse.csr_array((ones, (nodes, lines)), shape=shape)
         values = backend.zeros((len(ids),), r.dtype)
+        self._backend, self._solver = backend, solver
+        self._down = SparseProduct(backend, whole[: vectors.own].T, r, values)
+        self._up = SparseProduct(backend, whole, values, x, add=True)
+        self._connect(r, x)
+
+    def for_components(self, r: DeviceArray, x: DeviceArray) -> LineCorrection:
+        """The same for r and x of several components."""
+        several = copy(self)
+        several._solver = self._solver.for_components(len(r))
+        several._connect(r, x)
+        return several
+
+    def _connect(self, r: DeviceArray, x: DeviceArray) -> None:
+        backend, solver = self._backend, self._solver
+        values, count = backend.zeros(solver.b.shape, r.dtype), solver.b.shape[-1]
         self.parts = [solver]
         self.launches: list[Launch] = [
-            *SparseProduct(backend, whole[: vectors.own].T, r, values).launches,
-            *convert(backend, values, solver.b, len(ids)),
+            *self._down.between(r, values),
+            *convert(backend, values, solver.b, count),
             *solver.launches,
-            *convert(backend, solver.x, values, len(ids)),
-            *SparseProduct(backend, whole, values, x, add=True).launches,
+            *convert(backend, solver.x, values, count),
+            *self._up.between(values, x),
         ]
 
 

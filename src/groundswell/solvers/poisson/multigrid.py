@@ -13,6 +13,7 @@ Bramble & Pasciak 1987, Math. Comp. 49).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -32,7 +33,6 @@ from groundswell.linear.operators import (
     Composite,
     LinearOperator,
     VectorLayout,
-    components_of,
     convert,
 )
 from groundswell.solvers.poisson.equation import DiscreteEquation, Equation
@@ -80,7 +80,6 @@ class Multigrid(Composite):
         space: of the highest degree.
         equation: its coefficients, and the tags of fixed sides.
         x: assembled values, of which this rank's own are read; 0 where they are prescribed.
-            (values,) or (components, values), whose components follow each other.
         y: assembled values, of which this rank's own are computed.
         cycle: options.
 
@@ -121,14 +120,41 @@ class Multigrid(Composite):
         matrices = geometries[0].coarsest
         self._coarse = _make_coarse_solver(lowest, spaces[-1], matrices, equation, cycle.coarse)
         self._transfers = self._connect(backend, spaces)
-        smoothing = [part for level in self.levels for part in level.smoother.parts]
-        lines = [
+        self._lines = [
             part
             for level in self.levels[: int(has_flat)]
             for part in correct_lines(*(space, shortest, equation, level.operator, level.smoother))
         ]
-        self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
         self._backend, self._own = backend, space.own
+        self._assemble(x, y)
+
+    def for_components(self, x: DeviceArray, y: DeviceArray) -> Multigrid:
+        """The cycle of all components of x and y, (components, values), at once.
+
+        They share geometry, factors and messages, so all ranks must call it and run it together.
+        It is closed by itself.
+        """
+        several, count = copy(self), len(x)
+        several.levels = [level.for_components(self._backend, count) for level in self.levels]
+        several._coarse = self._coarse.for_components(count)
+        ends = several._ends
+        several._transfers = [
+            transfer.between((level.smoother.r, b), (e, level.smoother.x))
+            for transfer, level, (b, e) in zip(
+                self._transfers, several.levels, ends[1:], strict=True
+            )
+        ]
+        several._lines = [
+            line.for_components(several.levels[0].smoother.r, several.levels[0].smoother.x)
+            for line in self._lines
+        ]
+        several._assemble(x, y)
+        return several
+
+    def _assemble(self, x: DeviceArray, y: DeviceArray) -> None:
+        """Put the parts together to a cycle from x to y."""
+        smoothing, lines = [p for level in self.levels for p in level.smoother.parts], self._lines
+        self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
         corrections = in_section(LINES, [launch for part in lines for launch in part.launches])
         self._pieces: list[Piece] = [
             (self._down(), True),
@@ -136,25 +162,16 @@ class Multigrid(Composite):
             (in_section(COARSEST, self._coarse.launches), self._coarse.in_graph),
             (self._up(), True),
         ]
-        self.launches = self.between(x, y)
-
-    def between(self, x: DeviceArray, y: DeviceArray) -> list[Launch]:
-        """The cycle from x to y, (values,), or of each component, (components, values).
-
-        Components follow each other through the same levels.
-        """
-        pairs = zip(components_of(x), components_of(y), strict=True)
-        pieces = [piece for pair in pairs for piece in self._converted(*pair)]
-        if self.in_graph:
-            return [launch for piece, _ in pieces for launch in piece]
-        launches = []
+        pieces, self.launches = self._converted(x, y), list[Launch]()
+        if self.in_graph:  # of the whole iteration
+            self.launches = [launch for piece, _ in pieces for launch in piece]
+            return
         for on_device, group in groupby(pieces, key=itemgetter(1)):
             together = [launch for piece, _ in group for launch in piece]
-            launches += self._record(self._backend, together) if on_device else together
-        return launches
+            self.launches += self._record(self._backend, together) if on_device else together
 
     def _converted(self, x: DeviceArray, y: DeviceArray) -> list[Piece]:
-        """The cycle of one component, with x and y in the cycle's type."""
+        """The cycle with x and y in the cycle's type."""
         b, e = self._ends[0]
         first, last = (convert(self._backend, *pair, self._own) for pair in ((x, b), (e, y)))
         return [(first, True), *self._pieces, (last, True)]
@@ -219,7 +236,7 @@ class Level:
         order: int,
     ) -> None:
         def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
-            self.operator = OperatorOnCopies(backend, space, equation, x, y)
+            self.operator = OperatorOnCopies(backend, space, self._equation, x, y)
             return self.operator
 
         def precondition(r: DeviceArray, z: DeviceArray) -> LinearOperator:
@@ -230,8 +247,10 @@ class Level:
                 *(self.operator.mask, diagonal, copies),
                 dtype=float,
             )
-            return Schwarz(backend, space, geometry.stretches, scaled, r, z)
+            self._schwarz = Schwarz(backend, space, geometry.stretches, scaled, r, z)
+            return self._schwarz
 
+        self._space, self._equation = space, equation.on(space)
         self.section = level_section(space.degree)
         self.smoother = Chebyshev(
             space.vectors(backend, dtype),
@@ -241,6 +260,18 @@ class Level:
             order=order,
             transport=space.exchange.transport,
         )
+
+    def for_components(self, backend: Backend, count: int) -> Level:
+        """The same level for vectors of several components, on the same geometry."""
+        several, elements = copy(self), self.operator.elements.for_components(count)
+
+        def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
+            on = backend, self._space, self._equation
+            several.operator = OperatorOnCopies(*on, x, y, elements=elements)
+            return several.operator
+
+        several.smoother = self.smoother.for_components(count, apply, self._schwarz.between)
+        return several
 
 
 def _descend(level: Level, transfer: GridTransfer) -> list[Launch]:

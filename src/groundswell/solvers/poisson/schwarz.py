@@ -13,6 +13,7 @@ of both over the element. The result is scaled so that its diagonal is that of A
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,9 @@ from scipy import linalg
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Constant, Launch, Source
 from groundswell.backends.host_threads import converted
+from groundswell.backends.launch import KernelArguments
 from groundswell.backends.source import precision
+from groundswell.linear.operators import pitches
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
@@ -61,17 +64,29 @@ class Schwarz(NodalExchange):
         r: DeviceArray,
         z: DeviceArray,
     ) -> None:
-        local = backend.zeros((space.dofs.size,), r.dtype)
-        super().__init__(space.operation(backend, "gather-all", local, z))
-        module = backend.compile(schwarz_source(r.dtype, space.degree))
+        self._backend, self._space = backend, space
         scale = converted(box_scales(space, stretches, diagonal), r.dtype)
-        arrays = {
-            "r": r,
+        self._boxes = {
             "dofs": space.dofs_on(backend),
             "scale": backend.to_device(scale),
             "stretches": backend.to_device(np.asarray(stretches, r.dtype)),
-            "z": local,
         }
+        self._connect(r, z)
+
+    def between(self, r: DeviceArray, z: DeviceArray) -> Schwarz:
+        """The same between other arrays, (values,) or (components, values); closed by itself."""
+        other = copy(self)
+        other._connect(r, z)
+        return other
+
+    def _connect(self, r: DeviceArray, z: DeviceArray) -> None:
+        backend, space = self._backend, self._space
+        local = backend.zeros((*r.shape[:-1], space.dofs.size), r.dtype)
+        super().__init__(space.operation(backend, "gather-all", local, z))
+        components, r_pitch, z_pitch = pitches(r, local)
+        module = backend.compile(schwarz_source(r.dtype, space.degree, components))
+        arrays: KernelArguments = {**self._boxes, "r": r, "r_pitch": r_pitch}
+        arrays |= {"z": local, "z_pitch": z_pitch}
 
         def solve(chosen: Integers) -> list[Launch]:
             return launch_on_elements(
@@ -137,12 +152,13 @@ def box_scales(space: FunctionSpace, stretches: Floats, diagonal: Floats) -> Flo
     return tabulate(compute, len(stretches), space.dofs.shape[1])[0]
 
 
-def schwarz_source(dtype: DTypeLike, degree: int) -> Source:
-    """The kernel for a type and degree."""
+def schwarz_source(dtype: DTypeLike, degree: int, components: int = 1) -> Source:
+    """The kernel for a type, a degree and a number of components."""
     values, vectors = line_modes(degree)
     constants: dict[str, Constant] = {
         **precision(dtype),
         "NODES": degree + 1,
+        "COMPONENTS": components,
         "ELEMENTS": elements_per_block(degree),
         "EIGENVALUES": initializer(values),
         "MODES": initializer(vectors),

@@ -21,6 +21,7 @@ from groundswell.backends.base import in_order
 from groundswell.backends.viewable import on_gpu
 from groundswell.errors import InputError
 from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.solvers.poisson.multigrid import Multigrid
 from groundswell.solvers.poisson.operator import Operator
 
 Applied = Callable[[DeviceArray], DeviceArray]
@@ -196,11 +197,21 @@ class DiagonalPreconditioner(VectorOperator):
 
 
 class MultigridPreconditioner(BoundOperator):
-    """A cycle of multigrid, of one column after another."""
+    """A cycle of multigrid, of all columns at once."""
+
+    def __init__(self, system: LinearSystem) -> None:
+        super().__init__(system)
+        self._cycles: list[Multigrid] = []
 
     def _launches(self, x: DeviceArray, y: DeviceArray) -> list[Launch]:
         assert self._system.multigrid is not None
-        return self._system.multigrid.between(x, y)
+        self._cycles.append(self._system.multigrid.for_components(x, y))
+        return self._cycles[-1].launches
+
+    def close(self) -> None:
+        """Release memory that is shared with other ranks; all ranks must call it."""
+        for cycle in self._cycles:
+            cycle.close()
 
 
 def preconditioner_of(system: LinearSystem) -> VectorOperator:
