@@ -103,6 +103,13 @@ def test_the_cavitys_kernels(check: Check, precision: str) -> None:
         check(source, precision)
 
 
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_cavitys_kernels_on_a_stretched_grid(check: Check, precision: str) -> None:
+    stretching = {"x": 1.5, "y": 1.0, "z": 2.0}
+    for source in cavity_sources(precision, local=True, heat=True, stretching=stretching):
+        check(source, precision)
+
+
 @pytest.mark.parametrize("heterogeneous", [True, False])
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_k_space_schemes_kernels(

@@ -320,6 +320,11 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
     }
 
 
+def metric_size(grid: LevelGrid, part: Part) -> int:
+    """Number of values of `metric_of`."""
+    return 4 * sum(part.cells) if grid.is_stretched else 1
+
+
 def metric_of(grid: LevelGrid, part: Part) -> HostArray:
     """The table of kernels/metric.h for a part of a grid, flat; unused on uniform grids."""
     if not grid.is_stretched:
