@@ -25,6 +25,14 @@ template <class Axis> INLINE Node node_at(const real* metric, int n) {
   return {row[0], row[points], row[2 * points], row[3 * points]};
 }
 
+// The same index. On a GPU, what is read with it is read where it is used, not kept in registers.
+INLINE int again(int n) {
+#ifdef __CUDACC__
+  if (STRETCHED) return forget(n);
+#endif
+  return n;
+}
+
 INLINE Nodes nodes_at(const real* metric, int i, int j, int k) {
   return {node_at<X>(metric, i), node_at<Y>(metric, j), node_at<Z>(metric, k)};
 }

@@ -36,21 +36,20 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   const index_t c = point_at(i, j, k);
   const State at = {z.p.c, z.u.c, z.v.c, z.w.c, z.t.c};
   const Waves wave = waves(at.u, at.v, at.w);
-  const Nodes nodes = nodes_at(f.metric, i, j, k);
   Gathered sum = begin(at);
   Line x = read_line<X>(f, c);
-  x.node = nodes.x;
+  x.node = node_at<X>(f.metric, again(i));
   if (SIDES_X && near_sides<X>(i)) close<X>(x, i, at.u, i, j, k);
   const bool near = CONSERVES_HEAT && (SIDES_X || SIDES_YZ);
   gather<X>(sum, sum.rate.u, at.p, at.u, near ? along_walls<0>(i, j, k) : REAL(0), x);
   Line y = read_line<Y>(f, c);
-  y.node = nodes.y;
+  y.node = node_at<Y>(f.metric, again(j));
   if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, at.v, i, j, k);
   gather<Y>(sum, sum.rate.v, at.p, at.v, near ? along_walls<1>(i, j, k) : REAL(0), y);
-  z.node = nodes.z;
+  z.node = node_at<Z>(f.metric, again(k));
   if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
   gather<Z>(sum, sum.rate.w, at.p, at.w, near ? along_walls<2>(i, j, k) : REAL(0), z);
-  take(c, at, wave, nodes, finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
+  take(c, at, wave, nodes_at(f.metric, again(i), again(j), again(k)), finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
 }
 
 #ifdef __CUDACC__

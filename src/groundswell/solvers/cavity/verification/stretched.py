@@ -33,7 +33,7 @@ WITHIN = 0.4  # per cent of the reference
 COMPARED = 1e5  # whose error is compared with that of an even grid of four times as many points
 ORDER_GRIDS, ORDER_RAYLEIGH, ORDER_STRENGTH = (15, 31, 63), 1e4, 1.5
 
-LID_GRID = {1000: (63, 1.0), 3200: (127, 1.5), 5000: (127, 1.5)}
+LID_GRID = {1000: (63, 1.5), 3200: (127, 1.5), 5000: (127, 1.5)}
 WITHIN_LID = 1.2  # per cent of the reference
 WITHIN_PROFILE = 0.02  # of the lid's speed
 # u on the vertical middle line at these heights, by Ghia, Ghia & Shin.
