@@ -133,6 +133,17 @@ def test_a_global_step_on_a_stretched_grid() -> None:
     assert all(np.abs(solver.snapshot(name) - expected[name]).max() < 1e-11 for name in NAMES)
 
 
+@settings(max_examples=3)
+@given(st.tuples(*[st.integers(5, 9)] * 3), st.tuples(*[st.floats(0.1, 4.0)] * 3))
+def test_any_stretching(points: tuple[int, int, int], strengths: tuple[float, ...]) -> None:
+    grid = {"stretching": dict(zip("xyz", strengths, strict=True))}
+    case = make("cavity", points, grid=grid, time={"courant": 0.05})
+    solver, expected = advanced(case, open_backend("cpu"))
+    for name in NAMES:
+        scale = max(1.0, np.abs(expected[name]).max())
+        assert np.abs(solver.snapshot(name) - expected[name]).max() < 1e-10 * scale
+
+
 def test_pressure_goes_ahead_where_diffusion_limits_steps() -> None:
     case = make("cavity", fluid={"rayleigh": 0.3}, time={"courant": 0.05})
     solver, expected = advanced(case, open_backend("cpu"))
