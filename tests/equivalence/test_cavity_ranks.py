@@ -29,6 +29,13 @@ WALLS["water"] = {
     "west": {"kind": "fixed", "temperature": 296.0},
     "east": {"kind": "fixed", "temperature": 294.0},
 }
+# With walls that exchange heat, on a grid whose points cluster at them.
+WALLS["stretched"] = {
+    "north": {"kind": "conducting"},
+    "bottom": {"kind": "flux", "flux": "0.3 * x"},
+    "top": {"kind": "robin", "h": 2.0, "ambient": 0.1, "velocity": [0.1, 0.05, 0.0]},
+}
+STRETCHING = {"x": 1.5, "y": 0.8, "z": 1.2}
 WATER = {
     "kind": "properties",
     "viscosity": 3e-3,
@@ -58,10 +65,14 @@ class Way:
             run |= {"transport": self.transport, "codec": self.codec}
         if self.processes:
             run |= {"processes": list(self.processes)}
+        points = [36, 11, 14] if walls == "water" else [37, 11, 13]
         return {
             "solver": "cavity",
             "fluid": WATER if walls == "water" else {"kind": "rayleigh", "rayleigh": 1e5},
-            "grid": {"points": [36, 11, 14] if walls == "water" else [37, 11, 13]},
+            "grid": {
+                "points": points,
+                "stretching": STRETCHING if walls == "stretched" else {},
+            },
             "walls": WALLS[walls],
             "time": {"scheme": scheme, "local": local, "levels": levels} | steps,
             "run": run,
@@ -78,11 +89,12 @@ class Way:
 
 BOX = ("walls", "euler", True, 1)
 GRIDS, OPEN_GRIDS = ("walls", "rk3", True, 2), ("periodic", "rk3", True, 2)
-WATER_GRIDS = ("water", "rk3", True, 2)
+WATER_GRIDS, STRETCHED_GRIDS = ("water", "rk3", True, 2), ("stretched", "rk3", True, 2)
 # Ways that share a number of ranks share a start of MPI; those that share physics, their kernels.
 CPU = [
     Way(2, (2, 1, 1), BOX, transport="mpi", codec="mpc"),
     Way(4, (1, 2, 2), OPEN_GRIDS, overlap=False),
+    Way(4, (2, 1, 2), STRETCHED_GRIDS),
 ]
 LONG = [
     Way(2, (1, 1, 2), BOX),
@@ -108,6 +120,9 @@ LONG = [
     Way(6, None, BOX),
     Way(8, (2, 2, 2), BOX),
     Way(8, (2, 2, 2), GRIDS),
+    Way(3, (3, 1, 1), STRETCHED_GRIDS, transport="mpi", codec="mpc"),
+    Way(8, (2, 2, 2), STRETCHED_GRIDS),
+    Way(2, (2, 1, 1), ("stretched", "rk4", False, 1)),
 ]
 GPU = [
     Way(ranks, processes, physics, transport, overlap=transport in ("direct", "nccl"))
@@ -118,6 +133,7 @@ GPU = [
         (4, (2, 2, 1), BOX),
         (2, (2, 1, 1), GRIDS),
         (4, (2, 2, 1), OPEN_GRIDS),
+        (2, (2, 1, 1), STRETCHED_GRIDS),
     )
     for transport in ("direct", "peer", "nccl", "mpi")
 ] + [

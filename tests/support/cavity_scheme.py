@@ -35,21 +35,63 @@ def beyond(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Float
     return np.stack([on_wall(grid, axis, side, name, f), np.full_like(f[0], np.nan)])
 
 
+def nodes(grid: LevelGrid, axis: int) -> Floats:
+    """Positions of points with a wall, or an image in a plane of symmetry, at each end."""
+    x, size = grid.interior_positions(axis), grid.case.grid.size[axis]
+    low, high = grid.case.walls.pair(axis)
+    if low.kind == "periodic":
+        h = size / len(x)
+        return np.array([x[0] - h, *x, x[-1] + h])
+    before = -x[0] if low.kind == "symmetry" else 0.0
+    after = 2 * size - x[-1] if high.kind == "symmetry" else size
+    return np.array([before, *x, after])
+
+
+def column(values: Floats, axis: int) -> Floats:
+    """Values along an axis with the axes of a field."""
+    shape = [1, 1, 1]
+    shape[2 - axis] = -1
+    return values.reshape(shape)
+
+
+def cells(grid: LevelGrid, axis: int) -> Floats:
+    """Lengths of cells without half cells on walls, with the axes of a field."""
+    x = nodes(grid, axis)
+    return column((x[2:] - x[:-2]) / 2, axis)
+
+
+def half_cells(grid: LevelGrid, axis: int) -> tuple[float, float]:
+    """Lengths of half cells on both walls over those of the next cells; 0 without walls."""
+    x = nodes(grid, axis)
+    ends = x[1] - x[0], x[-1] - x[-2]
+    twos = x[2] - x[0], x[-1] - x[-3]
+    sides = grid.case.walls.pair(axis)
+    low, high = (
+        0.0 if side.kind in ("symmetry", "periodic") else one / two
+        for one, two, side in zip(ends, twos, sides, strict=True)
+    )
+    return low, high
+
+
 def on_wall(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floats:
     if name in "uvw":
         return np.full_like(f[0], side.velocity["uvw".index(name)])
-    h, k = grid.grid.spacing[axis], grid.case.conductivity
+    k, x = grid.case.conductivity, nodes(grid, axis)
+    x = x[-1] - x[::-1] if side is grid.case.walls.pair(axis)[1] else x
+    # weights of the derivative at x = 0 of the parabola through three values
+    at, first, second = np.linalg.solve(np.vander(x[:3] - x[0], increasing=True).T, [0, 1, 0])
+    inner = first * f[0] + second * f[1]
     if side.kind == "adiabatic":
-        return (4 * f[0] - f[1]) / 3
+        return -inner / at
     if side.kind == "fixed":
         return profile_on(grid, axis, side, side.temperature)
-    if side.kind == "flux":  # k (3 t - 4 t1 + t2) / 2h enters
-        return (2 * h / k * profile_on(grid, axis, side, side.flux) + 4 * f[0] - f[1]) / 3
+    if side.kind == "flux":  # - k (at t + inner) enters
+        return (-profile_on(grid, axis, side, side.flux) / k - inner) / at
     if side.kind == "robin":  # side.h (ambient - t) enters
         ambient = profile_on(grid, axis, side, side.ambient)
-        return (side.h * ambient + k / (2 * h) * (4 * f[0] - f[1])) / (1.5 * k / h + side.h)
+        return (side.h * ambient + k * inner) / (side.h - k * at)
     (along, low, high), size = grid.scales.heat, grid.case.grid.size
-    s = (grid.offsets[along][0] + np.arange(grid.grid.cells[along])) * grid.grid.spacing[along]
+    s = grid.interior_positions(along)
     profile = low + (high - low) * s / size[along]
     shape = [1, 1, 1]
     shape[2 - along] = -1
@@ -72,7 +114,7 @@ def mass_outflow(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
     """Mass that leaves the cells per unit time and volume."""
     total = np.zeros_like(fields["p"])
     for axis, flux in mass_fluxes(grid, fields).items():
-        total += np.moveaxis(np.diff(flux, axis=0), 0, 2 - axis) / grid.grid.spacing[axis]
+        total += np.moveaxis(np.diff(flux, axis=0), 0, 2 - axis) / cells(grid, axis)
     return total
 
 
@@ -88,11 +130,11 @@ def heat_outflow(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
         if not grid.periodic[axis]:
             through[0] = through[-1] = 0
         lost = np.diff(through, axis=0) - t[1:-1] * np.diff(flux, axis=0)
-        total += np.moveaxis(lost, 0, 2 - axis) / grid.grid.spacing[axis]
-    for axis in range(3):
+        total += np.moveaxis(lost, 0, 2 - axis) / cells(grid, axis)
+    for axis in filter(grid.varies, range(3)):
         rows = np.moveaxis(volume, 2 - axis, 0)
-        for row, side in zip((0, -1), grid.case.walls.pair(axis), strict=True):
-            rows[row] *= 1.0 if side.kind in ("symmetry", "periodic") else 1.5
+        for row, half in zip((0, -1), half_cells(grid, axis), strict=True):
+            rows[row] *= 1 + half
     return total / volume
 
 
@@ -119,11 +161,12 @@ def mass_fluxes(grid: LevelGrid, fields: dict[str, Floats]) -> dict[int, Floats]
 def wall_rows(grid: LevelGrid, axis: int) -> Floats:
     """Flux along an axis in half cells on walls across other axes, per area of a point's cell."""
     out = np.zeros(grid.grid.shape)
-    for other in range(3):
+    for other in filter(grid.varies, range(3)):
         rows = np.moveaxis(out, 2 - other, 0)
-        for row, side in zip((0, -1), grid.case.walls.pair(other), strict=True):
-            if other != axis and side.kind not in ("symmetry", "periodic"):
-                rows[row] += side.velocity[axis] / 2
+        sides = grid.case.walls.pair(other)
+        for row, side, half in zip((0, -1), sides, half_cells(grid, other), strict=True):
+            if other != axis and half:
+                rows[row] += side.velocity[axis] * half
     return out
 
 
@@ -139,7 +182,9 @@ def rates(
     for name, lift in zip("uvw", fluid.buoyancy, strict=True):
         out[name] += lift * (fields["T"] - fluid.neutral)
     for axis in filter(grid.varies, range(3)):
-        h, speed = grid.grid.spacing[axis], velocity[axis]
+        speed, x = velocity[axis], nodes(grid, axis)
+        before, after = (column(np.diff(x)[s], axis) for s in (slice(-1), slice(1, None)))
+        both = before + after
         lines = {n: padded(grid, axis, n, fields[n]) for n in NAMES}
         back = {
             n: [np.moveaxis(q[s : len(q) - 2 + s], 0, 2 - axis) for s in range(3)]
@@ -148,17 +193,30 @@ def rates(
         for name in "uvwT":
             b, c, d = back[name]
             spread = fluid.diffusivity if name == "T" else grid.viscosity
-            carried = speed * (d - b) / (2 * h)
-            if name == "T" and grid.case.walls.conserves_heat:
+            carried = speed * (d - b) / both
+            if name == "T" and grid.conserves_heat:
                 carried = 0.0
-            out[name] += spread * (b - 2 * c + d) / h**2 - carried
-        b, c, d = back["p"]
-        out["uvw"[axis]] -= (d - b) / (2 * h)
-    if grid.case.walls.conserves_heat:
+            bends = 2 * ((d - c) / after - (c - b) / before) / both
+            out[name] += spread * bends - carried
+        out["uvw"[axis]] -= pressure_gradient(grid, axis, fields["p"])
+    if grid.conserves_heat:
         out["T"] -= heat_outflow(grid, fields)
     for name in "uvwT":  # in time: the new values' part of the time derivative
         out[name] -= grid.inertia * (fields[name] - (fluid.neutral if name == "T" else 0))
     return out, step_limits(grid, fields)
+
+
+def pressure_gradient(grid: LevelGrid, axis: int, p: Floats) -> Floats:
+    """Central differences of pressure, which goes on straight to walls."""
+    x, rows = nodes(grid, axis), np.moveaxis(p, 2 - axis, 0)
+    found = np.empty_like(rows)
+    lines = padded(grid, axis, "p", p)[1:-1]
+    found[:] = (lines[2:] - lines[:-2]) / (x[2:] - x[:-2])[:, None, None]
+    if half_cells(grid, axis)[0]:
+        found[0] = (rows[1] - rows[0]) / (x[2] - x[1])
+    if half_cells(grid, axis)[1]:
+        found[-1] = (rows[-1] - rows[-2]) / (x[-2] - x[-3])
+    return np.moveaxis(found, 0, 2 - axis)
 
 
 def beta_squared(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
@@ -173,14 +231,17 @@ def crossings(grid: LevelGrid, fields: dict[str, Floats]) -> tuple[Floats, Float
         speed = fields["uvw"[axis]]
         wave = (np.abs(speed) + np.sqrt(speed**2 + 4 * beta2)) / 2
         fastest = np.maximum(fastest, wave)
-        crossing = np.maximum(crossing, wave / grid.grid.spacing[axis])
+        crossing = np.maximum(crossing, wave / cells(grid, axis))
     return crossing, fastest
 
 
 def step_limits(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]:
     crossing, fastest = crossings(grid, fields)
     waves = np.maximum(crossing, grid.undamped_limit * fastest**2)
-    diffusive = sum(2 / h**2 for a, h in enumerate(grid.grid.spacing) if grid.varies(a))
+    diffusive = 0.0
+    for axis in filter(grid.varies, range(3)):
+        steps = np.diff(nodes(grid, axis))
+        diffusive = diffusive + column(1 / steps[:-1] + 1 / steps[1:], axis) / cells(grid, axis)
     spreads = {"velocity": grid.viscosity, "heat": grid.fluid.diffusivity}
     decay = grid.inertia / 2
     return {n: np.maximum(waves, spread * diffusive) + decay for n, spread in spreads.items()}
@@ -192,7 +253,8 @@ def local_steps(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]
     if not grid.scheme.is_stable_for_waves:
         return {name: heat if name == "T" else velocity for name in NAMES}
     by_waves = 0.5 / (velocity * crossings(grid, fields)[0] ** 2)
-    by_damping = grid.damped_step / beta_squared(grid, fields)
+    inverse = sum(1 / cells(grid, axis) for axis in range(3) if grid.varies(axis))
+    by_damping = 1 / (16 * grid.damping * inverse) / beta_squared(grid, fields)
     pressure = np.maximum(velocity, np.minimum(by_waves, by_damping))
     return {"p": pressure, "u": velocity, "v": velocity, "w": velocity, "T": heat}
 

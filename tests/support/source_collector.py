@@ -104,13 +104,18 @@ def solver_sources(
 
 
 def cavity_sources(
-    precision: str, local: bool, unsteady: bool = False, heat: bool = False
+    precision: str,
+    local: bool,
+    unsteady: bool = False,
+    heat: bool = False,
+    stretching: dict[str, float] | None = None,
 ) -> list[Source]:
     """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has.
 
     Args:
         unsteady: in time.
         heat: with walls that have a heat flux and a heat transfer coefficient, and move.
+        stretching: of the grid.
     """
     in_time = {"duration": 1.0, "step": 0.1} if unsteady else {}
     walls = {
@@ -120,7 +125,7 @@ def cavity_sources(
     }
     case = CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
-        grid={"points": [150, 40, 40]},
+        grid={"points": [150, 40, 40], "stretching": stretching or {}},
         walls=walls if heat else {},
         time={"local": local} | in_time,
         run={"precision": precision},

@@ -67,7 +67,10 @@ class Turn:
         for name, wall in case["walls"].items():
             velocity = self.vector(wall.get("velocity", (0, 0, 0)))
             walls[self.side(name)] = {**wall, "velocity": velocity} if "velocity" in wall else wall
+        stretching = grid.pop("stretching", None)
         grid = {key: self.triple(values) for key, values in grid.items()}
+        if stretching is not None:
+            grid["stretching"] = {self.direction(a)[-1]: value for a, value in stretching.items()}
         return {**case, "fluid": fluid, "walls": walls, "grid": grid}
 
 

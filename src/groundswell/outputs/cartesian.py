@@ -32,6 +32,7 @@ from groundswell.outputs.recording import (
     RecordableField,
     Selection,
 )
+from groundswell.outputs.stencils import stencil
 
 AXES = ("x", "y", "z")
 TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
@@ -85,6 +86,7 @@ class CartesianDomain:
         low, high: corners of the box of allowed positions, m.
         downward: whether z is depth.
         periodic: whether x, y and z are periodic: interpolation continues across their ends.
+        nodes: positions of the region's values along axes on which they are not evenly spaced, m.
     """
 
     part: Part
@@ -93,6 +95,7 @@ class CartesianDomain:
     high: tuple[float, float, float]
     downward: bool = False
     periodic: tuple[bool, bool, bool] = (False, False, False)
+    nodes: tuple[Floats | None, Floats | None, Floats | None] = (None, None, None)
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
         """Select the values of fields at a place."""
@@ -142,13 +145,19 @@ class CartesianDomain:
 
     def coordinate(self, axis: int, cells: ArrayLike, offset: float = 0.0) -> Floats:
         """Coordinates of values along an axis, m, by cell index in the region."""
-        h = self.part.grid.spacing[axis]
-        return np.asarray(self.origin[axis] + (np.asarray(cells) + offset) * h, np.float64)
+        where, nodes = np.asarray(cells) + offset, self.nodes[axis]
+        if nodes is not None:
+            return np.asarray(np.interp(where, np.arange(len(nodes)), nodes))
+        return np.asarray(self.origin[axis] + where * self.part.grid.spacing[axis], np.float64)
 
     # --- boxes ------------------------------------------------------------------------------------
 
     def _cells(self, axis: int, position: Any) -> Any:
         """A position along an axis, in cells from the centre of the first cell."""
+        nodes = self.nodes[axis]
+        if nodes is not None:
+            cell = np.clip(np.searchsorted(nodes, position, side="right") - 1, 0, len(nodes) - 2)
+            return cell + (position - nodes[cell]) / (nodes[cell + 1] - nodes[cell])
         return (position - self.origin[axis]) / self.part.grid.spacing[axis]
 
     def _between(self, axis: int, where: BoxWhere) -> range:
@@ -159,10 +168,16 @@ class CartesianDomain:
             ends = self.coordinate(axis, (0, count - 1))
             raise InputError(
                 f"no cell centre lies between {AXES[axis]} = {where.low[axis]:g} and "
-                f"{where.high[axis]:g} m; they are {self.part.grid.spacing[axis]:g} m apart, from "
-                f"{ends[0]:g} to {ends[1]:g} m"
+                f"{where.high[axis]:g} m; they are {self._apart(axis)} m apart, from {ends[0]:g} "
+                f"to {ends[1]:g} m"
             )
         return range(first, last + 1, where.stride)
+
+    def _apart(self, axis: int) -> str:
+        nodes = self.nodes[axis]
+        if nodes is None:
+            return f"{self.part.grid.spacing[axis]:g}"
+        return f"{np.diff(nodes).min():g} to {np.diff(nodes).max():g}"
 
     def _layer(self, axis: int, at: float) -> range:
         self._require_along(axis, np.array([at]))
@@ -239,8 +254,9 @@ class CartesianDomain:
         """First nodes (points, 3) in the order (z, y, x), and weights (points, taps)."""
         cells = zip(self.part.grid.region[::-1], self._wraps, strict=True)
         counts = [None if wraps else count for count, wraps in cells]
-        axes = zip(middles, field.offset[::-1], counts, taps, strict=True)
-        firsts, (z, y, x) = zip(*(stencil(at - o, n, t) for at, o, n, t in axes), strict=True)
+        axes = zip(middles, field.offset[::-1], counts, taps, self.nodes[::-1], strict=True)
+        found = (stencil(at - o, n, t, nodes) for at, o, n, t, nodes in axes)
+        firsts, (z, y, x) = zip(*found, strict=True)
         weights = z[:, :, None, None] * y[:, None, :, None] * x[:, None, None, :]
         return np.stack(firsts, axis=-1), weights.reshape(len(x), -1)
 
@@ -275,32 +291,6 @@ class CartesianDomain:
                 f"{AXES[axis]} = {bad[0]:g} m of output.record lies outside the domain; allowed: "
                 f"{low:g} to {high:g} m"
             )
-
-
-def stencil(at: Floats, count: int | None, taps: int) -> tuple[Integers, Floats]:
-    """Lagrange interpolation with `taps` nodes on an axis of `count` nodes; None if it is periodic.
-
-    Positions `at` are in spacings from the first node. Beyond the outermost nodes the stencil
-    extrapolates linearly; polynomials of higher degree would have large weights of both signs.
-
-    Returns:
-        Indices of the first nodes (positions,) and weights (positions, taps).
-    """
-    first = np.floor(at + (0.5 if taps == 1 else 0.0)).astype(np.int64) - (taps - 1) // 2
-    if count is not None:
-        first = np.clip(first, 0, count - taps)
-    t, nodes = (at - first)[:, None], np.arange(taps)
-    weights = np.ones((len(at), taps))
-    for node in nodes:
-        others = nodes[nodes != node]
-        weights[:, node] = ((t - others) / (node - others)).prod(axis=1)
-    beyond = (t < 0) | (t > taps - 1)
-    if taps > 2 and beyond.any():
-        line = np.zeros_like(weights)
-        line[:, :2] = np.where(t < 0, np.hstack([1 - t, t]), line[:, :2])
-        line[:, -2:] = np.where(t > 0, np.hstack([taps - 1 - t, t - taps + 2]), line[:, -2:])
-        weights = np.where(beyond, line, weights)
-    return first, weights
 
 
 def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) -> str:

@@ -21,7 +21,7 @@ from recording_runs import FIELDS, SECONDS, Film, record, renamed, section
 
 from groundswell.case.recording import RecordSection
 from groundswell.grids.cartesian import GHOSTS, Grid
-from groundswell.outputs.cartesian import stencil
+from groundswell.outputs.stencils import stencil
 
 pytestmark = pytest.mark.each_value
 

@@ -14,6 +14,7 @@ from register_limits import (
     FUSED_SPILLS,
     HOT_LIMITS,
     LIMITS,
+    SPILLS,
     STORAGE_LIMITS,
     TERMS_SPILLS,
 )
@@ -101,6 +102,17 @@ def test_the_cavitys_kernels(check: Check, precision: str) -> None:
         check(source, precision)
     for source in cavity_sources(precision, local=True, unsteady=True, heat=True):
         check(source, precision)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_cavitys_kernels_on_a_stretched_grid(check: Check, precision: str) -> None:
+    """The coefficients of three axes take more registers."""
+    stretching = {"x": 1.5, "y": 1.0, "z": 2.0}
+    names = ("advance", "advance_first", "find_rates")
+    limits = LIMITS | dict.fromkeys(names, (112, 128))
+    spills = SPILLS | dict.fromkeys(names, 48)
+    for source in cavity_sources(precision, local=True, heat=True, stretching=stretching):
+        check(source, precision, limits, spills)
 
 
 @pytest.mark.parametrize("heterogeneous", [True, False])

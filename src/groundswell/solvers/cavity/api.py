@@ -19,6 +19,8 @@ class Sections(TypedDict, total=False):
     backend: str
     precision: str
     title: str | None
+    stretching: Mapping[str, float] | None
+    positions: Mapping[str, Sequence[float | str]] | None
     time: CaseTable | None
     output: CaseTable | None
 
@@ -45,7 +47,12 @@ def build_case(
         CaseError: the case is invalid; the error lists all violations.
     """
     return CavityCase(
-        grid={"points": listed(points), "size": listed(size)},
+        grid={
+            "points": listed(points),
+            "size": listed(size),
+            "stretching": sections.pop("stretching", None) or {},
+            "positions": _listed(sections.pop("positions", None)),
+        },
         fluid=fluid,
         walls={} if walls is None else walls,
         start=None if start is None else {"flow": start},
@@ -55,6 +62,11 @@ def build_case(
         },
         **{name: content for name, content in sections.items() if content is not None},
     )
+
+
+def _listed(positions: Mapping[str, Sequence[float | str]] | None) -> dict[str, object]:
+    """Positions by axis as lists, which may be arrays."""
+    return {axis: listed(those) for axis, those in (positions or {}).items()}
 
 
 def simulate(
@@ -93,7 +105,8 @@ def simulate(
         case: `size` of the box (x, y, z), m; `start`, an initial flow in a box of that size:
             `result.fields` of another run, or arrays by name: `p`, `u`, `v`, `w`, `T` (nz, ny, nx),
             and the positions `x`, `y`, `z`, m; `backend` ("cpu" or "cuda"); `precision` ("double"
-            or "single"); the sections `time` and `output` as tables, and the text `title`.
+            or "single"); `stretching` and `positions`, tables by axis as in `[grid]`; the sections
+            `time` and `output` as tables, and the text `title`.
 
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of pressure, velocity and temperature on all

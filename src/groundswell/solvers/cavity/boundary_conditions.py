@@ -46,22 +46,26 @@ def boundary_parameters(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
         low, high = grid.case.walls.pair(axis)
         at_low = part.start[axis] == 0
         at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
-        parameters |= _side(grid, axis, f"LOW_{name}", low if at_low else None)
-        parameters |= _side(grid, axis, f"HIGH_{name}", high if at_high else None)
+        sides = {"LOW": low if at_low else None, "HIGH": high if at_high else None}
+        for end, (prefix, side) in enumerate(sides.items()):
+            found = _side(grid, axis, end, side)
+            parameters |= {f"{prefix}_{name}_{key}": value for key, value in found.items()}
     return parameters
 
 
-def _side(grid: LevelGrid, axis: int, name: str, side: Any) -> dict[str, Parameter]:
+def _side(grid: LevelGrid, axis: int, high: int, side: Any) -> dict[str, Parameter]:
     """The members of a `Side` of kernels/lines.h; `side` is None next to another block."""
     is_wall = isinstance(side, Wall)
     velocity = side.velocity if is_wall else (0.0, 0.0, 0.0)
-    heat, temperature, share = _thermal(grid, axis, side) if is_wall else (Heat.FIXED, 0.0, 0.0)
+    thermal = _thermal(grid, axis, side, high) if is_wall else (Heat.FIXED, 0.0, 0.0)
+    heat, temperature, share = thermal
     return {
-        f"{name}_BEYOND": int(_beyond(side)),
-        f"{name}_HEAT": int(heat),
-        **{f"{name}_{c}": float(v) for c, v in zip(VELOCITY, velocity, strict=True)},
-        f"{name}_TEMPERATURE": temperature,
-        f"{name}_SHARE": share,
+        "BEYOND": int(_beyond(side)),
+        "HEAT": int(heat),
+        **{c: float(v) for c, v in zip(VELOCITY, velocity, strict=True)},
+        "TEMPERATURE": temperature,
+        "SHARE": share,
+        "RATIO": grid.axes[axis].end(high).ratio if is_wall else 2.0,
     }
 
 
@@ -71,13 +75,13 @@ def _beyond(side: Any) -> Beyond:
     return Beyond.OPEN if side is None or side.kind == "periodic" else Beyond.MIRROR
 
 
-def _thermal(grid: LevelGrid, axis: int, wall: Wall) -> tuple[Heat, float, float]:
+def _thermal(grid: LevelGrid, axis: int, wall: Wall, high: int) -> tuple[Heat, float, float]:
     """A wall's thermal condition, its temperature less the neutral one, K, and its share."""
-    if isinstance(wall, ConductingWall):
+    if isinstance(wall, ConductingWall) and not grid.is_stretched:
         return Heat.LINEAR, grid.conducting_temperature()[0] - grid.fluid.neutral, 0.0
     if isinstance(wall, AdiabaticWall):
         return Heat.ADIABATIC, 0.0, 1.0
-    of = wall_temperature(grid, axis, wall)
+    of = wall_temperature(grid, axis, wall, high)
     if not isinstance(of.value, float):
         return Heat.SHAPED, 0.0, of.share
     value = of.factor * of.value + of.offset(grid.fluid.neutral)
@@ -97,8 +101,9 @@ def shaped_walls(
         for high, side in enumerate(grid.case.walls.pair(axis)):
             if not ends[high] or not isinstance(side, Wall):
                 continue
-            of = wall_temperature(grid, axis, side)
-            if isinstance(side, ConductingWall) or of.is_uniform:
+            of = wall_temperature(grid, axis, side, high)
+            is_linear = isinstance(side, ConductingWall) and not grid.is_stretched
+            if is_linear or of.is_uniform:
                 continue
             index = [slice(GHOSTS, GHOSTS + n) for n in part.shape]
             first = GHOSTS + part.cells[axis] if high else GHOSTS - 1

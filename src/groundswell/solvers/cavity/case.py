@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil, hypot, inf, isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SerializeAsAny, WrapValidator, model_validator
+from pydantic import AfterValidator, Field, SerializeAsAny, WrapValidator, model_validator
 
 from groundswell.case import units
 from groundswell.case.common import Case, DataFile, OutputSection, RunSection, Section, TaggedUnion
@@ -18,6 +19,15 @@ from groundswell.solvers.cavity.dimensionless import units_of_numbers
 from groundswell.solvers.cavity.walls import AXES as AXES
 from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes, profiles
 
+MAX_STRETCHING = 4.0  # makes the spacing at walls 0.005 of the mean one
+
+
+def _at_most_strongest(value: float) -> float:
+    if value > MAX_STRETCHING:
+        reject([((), f"must be at most {MAX_STRETCHING:g}, not {value:g}")])
+    return value
+
+
 Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
 Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
 Conductivity = Annotated[
@@ -26,6 +36,7 @@ Conductivity = Annotated[
 Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
 Length = Annotated[units.Length, Positive, InRange]
 Number = Annotated[units.Number, Positive, InRange]
+Strength = Annotated[units.Number, Positive, AfterValidator(_at_most_strongest)]
 
 FIELDS = ("p", "u", "v", "w", "T")
 MAX_STEPS, ROUNDING = 10_000_000, 1e-9  # in time; relative rounding of their number
@@ -83,11 +94,47 @@ Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
 # --- grid, time, output ---------------------------------------------------------------------------
 
 
+class Stretching(Section):
+    """`stretching`: how strongly points cluster at the walls of an axis; by default, not at all."""
+
+    x: Strength | None = None
+    y: Strength | None = None
+    z: Strength | None = None
+
+
+class Positions(Section):
+    """`positions`: those of the points along an axis, without the walls, m; default: even."""
+
+    x: tuple[Length, ...] | None = None
+    y: tuple[Length, ...] | None = None
+    z: tuple[Length, ...] | None = None
+
+
 class GridSection(Section):
     """`[grid]`: the size of the box, m, and the points along each axis, without the walls."""
 
     size: tuple[Length, Length, Length] = (1.0, 1.0, 1.0)
     points: tuple[Count, Count, Count]
+    stretching: Stretching = Stretching()
+    positions: Positions = Positions()
+
+    def violations(self) -> Iterator[Violation]:
+        """Axes that are stretched in two ways, and positions that are no grid."""
+        for axis, name in enumerate(AXES):
+            given, key = getattr(self.positions, name), ("positions", name)
+            if given is None:
+                continue
+            if getattr(self.stretching, name) is not None:
+                yield key, f"and stretching.{name} exclude each other"
+            if len(given) != self.points[axis]:
+                yield key, f"must be as many as points along {name}, {self.points[axis]}"
+            if any(after <= before for before, after in pairwise((*given, self.size[axis]))):
+                yield key, f"must increase and lie inside the box, below {self.size[axis]:g} m"
+
+    def is_stretched(self, axis: int) -> bool:
+        """Whether the case gives a stretching, or positions, for an axis."""
+        names = (self.stretching, self.positions)
+        return any(getattr(each, AXES[axis]) is not None for each in names)
 
 
 class TimeSection(Section):
@@ -210,6 +257,15 @@ def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iter
             yield ("grid", "points"), f"must be at least {MIN_POINTS} along {AXES[axis]}, or {flat}"
 
 
+def _stretching_violations(grid: GridSection, walls: WallsSection) -> Iterator[Violation]:
+    """Stretched axes without a wall."""
+    for axis, name in enumerate(AXES):
+        low, high = walls.pair(axis)
+        if grid.is_stretched(axis) and not (isinstance(low, Wall) or isinstance(high, Wall)):
+            key = "stretching" if getattr(grid.stretching, name) is not None else "positions"
+            yield ("grid", key, name), f"needs a wall at an end of {name}; leave it out"
+
+
 class CavityCase(Case):
     """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
 
@@ -235,6 +291,7 @@ class CavityCase(Case):
     def violations(self) -> Iterator[Violation]:
         """Grids with too few points, and fluids whose dimensionless numbers are undefined."""
         yield from _point_violations(self.grid.points, self.walls)
+        yield from _stretching_violations(self.grid, self.walls)
         if not self.time.is_unsteady:
             if self.output.film:
                 yield ("output", "film"), "is for flow in time, with time.duration; leave it out"

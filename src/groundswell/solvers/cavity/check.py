@@ -18,6 +18,7 @@ GRID, FLOW = "Grid and steps", "The flow"
 
 MAX_CROSSED = 4.0  # spacings that the flow crosses in a step in time
 MIN_LAYER = 5.0  # points across a boundary layer
+MAX_RATIO = 1.3  # of the distances of neighbouring points
 # Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
 # 8e-7 in single precision.
 LEAST_TOLERANCES = {"double": 1e-15, "single": 5e-7}
@@ -41,9 +42,13 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
 def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     grid, grids = setup.finest.grid, [each.grid.cells for each in setup.grids]
     length = _unit(setup.case, "m")
-    points = describe_grid(grid.cells, grid.spacing, f"points, {{}} {length}".rstrip() + " apart")
+    spacing = [axis.extremes if axis.is_stretched else axis.spacing for axis in setup.finest.axes]
+    points = describe_grid(grid.cells, spacing, f"points, {{}} {length}".rstrip() + " apart")
     yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
-    yield Quantity("spacing", grid.spacing, unit=length, group=GRID)
+    yield Quantity("spacing", tuple(spacing), unit=length, group=GRID)
+    ratio, is_stretched = setup.finest.largest_ratio, setup.finest.is_stretched
+    text = f"neighbouring distances differ by up to {100 * (ratio - 1):.3g} %"
+    yield Quantity("largest_ratio", ratio, "stretching" * is_stretched, text=text, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
     time = f"{'about ' * (not setup.is_unsteady)}{setup.dt:.4g} {_unit(setup.case, 's')}"
     yield Quantity("dt", setup.dt, "time step", _unit(setup.case, "s"), time.strip(), GRID)
@@ -84,6 +89,7 @@ def warnings(setup: Setup) -> list[str]:
     found = [
         *_rounding(setup.tolerance, setup.case.run.precision),
         *_thin_layers(setup.finest),
+        *_uneven_cells(setup.finest),
     ]
     if setup.is_unsteady:
         return [*found, *_long_steps(setup)]
@@ -133,6 +139,16 @@ def _thin_layers(grid: LevelGrid) -> Iterator[str]:
         yield (
             f"the thinnest boundary layer spans {layer:.2g} points; {MIN_LAYER:g} or more "
             "give heat fluxes and velocities there to a few per cent; use more points"
+        )
+
+
+def _uneven_cells(grid: LevelGrid) -> Iterator[str]:
+    ratio = grid.largest_ratio
+    if ratio > MAX_RATIO:
+        yield (
+            f"neighbouring distances of points differ by up to {100 * (ratio - 1):.3g} %; above "
+            f"{100 * (MAX_RATIO - 1):.0f} % errors grow and convergence slows down; use more "
+            "points, or a smaller stretching"
         )
 
 

@@ -19,6 +19,7 @@ from groundswell.solvers.cavity.decomposition import (
     divide_grids,
     largest_block,
 )
+from groundswell.solvers.cavity.level import metric_size
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.setup import Setup
@@ -52,7 +53,8 @@ def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
 def _of_part(grid: LevelGrid, part: Part) -> int:
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
     copies = grid.scheme.copies + (MORE_COPIES if grid.is_forced else 0)
-    return copies * len(FIELDS) * layout.size * layout.itemsize
+    values = copies * len(FIELDS) * layout.size
+    return (values + metric_size(grid, part)) * layout.itemsize
 
 
 def _files(setup: Setup) -> int:

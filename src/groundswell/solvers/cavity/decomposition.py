@@ -92,8 +92,8 @@ def _match(finer: Decomposition, fine: LevelGrid, coarse: LevelGrid) -> Decompos
     """
     lengths = []
     for axis, edges in zip((2, 1, 0), finer.edges, strict=True):
-        first = fine.interior_positions(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
-        inner = np.searchsorted(coarse.interior_positions(axis), first)
+        first = fine.axes[axis].even_positions[edges[1:-1]] - fine.grid.spacing[axis] / 2
+        inner = np.searchsorted(coarse.axes[axis].even_positions, first)
         points = np.diff([0, *inner, coarse.grid.cells[axis]])
         if points.min() < 1:
             raise InputError(

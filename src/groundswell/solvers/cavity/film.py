@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Integers
 from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.film import clock, film, frames_of
 from groundswell.plotting.style import INK, colour_bar, headline, plane_height, title_of
@@ -63,6 +63,12 @@ def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
         yield
 
 
+def _evenly(positions: Floats, every: slice) -> Integers:
+    """Indices of the points nearest to some of as many evenly spaced positions."""
+    even = np.linspace(positions[0], positions[-1], len(positions))[every]
+    return np.unique(abs(positions[:, None] - even).argmin(axis=0))
+
+
 def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Callable[[int], None]:
     """Draw arrows of velocity; returns a function that shows those of a frame.
 
@@ -72,8 +78,9 @@ def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Call
     _, up, across = plane["T"].dims
     step = max(1, -(-max(plane.sizes[up], plane.sizes[across]) // ARROWS))
     every = slice(step // 2, None, step)
-    u, v = (speed[:, every, every] for speed in speeds)
-    at = [plane[axis].values[every] for axis in (across, up)]
+    columns, rows = (_evenly(plane[axis].values, every) for axis in (across, up))
+    u, v = (speed[:, rows[:, None], columns] for speed in speeds)
+    at = [plane[across].values[columns], plane[up].values[rows]]
     fastest = float(np.hypot(*speeds).max()) or 1.0
     spacing = float(np.diff(plane[across].values).mean())
     scale = fastest / (LONGEST * step * spacing)

@@ -77,7 +77,7 @@ class Flow:
     def wall_flux(self, axis: int, high: bool) -> HostArray:
         """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
         near, sign = self._near(axis, high).astype(float), -1.0 if high else 1.0
-        slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.grid.grid.spacing[axis])
+        slope = sign * self.grid.axes[axis].end(high).slope(*near)
         return np.asarray(
             -slope * self.grid.scales.length / self.grid.scales.temperature_difference
         )
@@ -208,9 +208,10 @@ class Flow:
 
 def cell_parts(grid: LevelGrid, axis: int) -> Floats:
     """Lengths of the cells of points along an axis over that of the box: some extend to walls."""
-    parts = np.ones(grid.points[axis])
-    for end, side in zip((0, -1), grid.case.walls.pair(axis), strict=True):
-        parts[end] += 0.5 * isinstance(side, Wall)
+    along = grid.axes[axis]
+    parts = along.lengths
+    parts[0] += along.end_lengths[0]
+    parts[-1] += along.end_lengths[1]
     return np.asarray(parts / parts.sum())
 
 

@@ -15,6 +15,7 @@ from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.point_axis import PointAxis
 from groundswell.solvers.cavity.wall_temperature import wall_temperature
 from groundswell.solvers.cavity.walls import Side, Wall
 
@@ -69,6 +70,8 @@ class Band:
 
 def interpolation(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Band:
     """Linear interpolation of a field along one axis, from one grid to another."""
+    if source.axes[axis].is_stretched:
+        return Band.of(_interpolating(source, target, axis, name))
     return _band(source, target, axis, name, source.grid.spacing[axis])
 
 
@@ -77,6 +80,8 @@ def restriction(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> B
 
     That of pressure conserves mass: the first point also receives the share of the wall.
     """
+    if source.axes[axis].is_stretched:
+        return _transposed(source, target, axis, name)
     coarse, fine = target.grid.spacing[axis], source.grid.spacing[axis]
     band = _band(source, target, axis, name, coarse, closed=False)
     return Band(band.first, band.weights * (fine / coarse if source.grid.cells[axis] > 1 else 1.0))
@@ -99,13 +104,51 @@ def _band(
     )
     distance = abs(target.interior_positions(axis)[:, None] - positions)
     matrix = np.maximum(1 - distance / reach, 0.0)
-    low, high = source.case.walls.pair(axis)
-    if low.kind == "periodic":
+    if source.periodic[axis]:
         return Band.of(matrix, -BEYOND)
-    for view, side in ((matrix, low), (matrix[:, ::-1], high)):
-        _fold(view, _Beyond(source, side, axis, name), closed)
-    inside = matrix[:, BEYOND : n + BEYOND]
+    inside = _folded(matrix, source, axis, name, closed=closed)
     return Band.of(inside if closed or name != "p" else _conserving(inside))
+
+
+def _folded(matrix: Floats, grid: LevelGrid, axis: int, name: str, *, closed: bool) -> Floats:
+    """The matrix without the columns of points beyond both ends of an axis of a grid."""
+    views = (matrix, matrix[:, ::-1])
+    for high, (view, side) in enumerate(zip(views, grid.case.walls.pair(axis), strict=True)):
+        _fold(view, _Beyond(grid, side, axis, high, name), closed)
+    return matrix[:, BEYOND:-BEYOND]
+
+
+# --- stretched grids ------------------------------------------------------------------------------
+
+
+def _interpolating(
+    source: LevelGrid, target: LevelGrid, axis: int, name: str, *, closed: bool = True
+) -> Floats:
+    """The matrix (target points, source points) of linear interpolation between positions."""
+    nodes = _extended(source.axes[axis])
+    at = target.axes[axis].positions
+    hats = np.array([np.interp(at, nodes, unit) for unit in np.eye(len(nodes))]).T
+    return _folded(hats, source, axis, name, closed=closed)
+
+
+def _extended(axis: PointAxis) -> Floats:
+    """Positions of the points and of BEYOND more at each end, at equal or mirrored distances, m."""
+    low, high = axis.end(0), axis.end(1)
+    inner = axis.positions
+    from_low = 0 * inner if low.is_wall else inner
+    before = -from_low[:BEYOND][::-1] - low.first * low.is_wall * np.arange(BEYOND)[::-1]
+    from_high = 0 * inner if high.is_wall else axis.size - inner[::-1]
+    after = axis.size + from_high[:BEYOND] + high.first * high.is_wall * np.arange(BEYOND)
+    return np.concatenate([before, inner, after])
+
+
+def _transposed(fine: LevelGrid, coarse: LevelGrid, axis: int, name: str) -> Band:
+    """The transpose of interpolation from a coarse grid, in the measure of the cells' lengths."""
+    matrix = _interpolating(coarse, fine, axis, name, closed=False).T.copy()
+    if name == "p":
+        matrix = _conserving(matrix)
+    lengths, sums = (g.axes[axis].lengths * g.axes[axis].spacing for g in (fine, coarse))
+    return Band.of(matrix * lengths / sums[:, None])
 
 
 def _conserving(matrix: Floats) -> Floats:
@@ -123,15 +166,17 @@ class _Beyond(NamedTuple):
     grid: LevelGrid
     side: Side
     axis: int
+    high: int
     name: str
 
     def at_wall(self, wall: Wall) -> Floats:
         """The value on a wall as weights of the first two points."""
+        ratio = self.grid.axes[self.axis].end(self.high).ratio
         if self.name == "p":
-            return np.array([2.0, -1.0])
+            return np.array([ratio, -1.0]) / (ratio - 1)
         if self.name == "T":
-            share = wall_temperature(self.grid, self.axis, wall).share
-            return share * np.array([4.0, -1.0]) / 3
+            share = wall_temperature(self.grid, self.axis, wall, self.high).share
+            return share * np.array([ratio**2, -1.0]) / (ratio**2 - 1)
         return np.zeros(2)
 
 

@@ -84,6 +84,7 @@ class Level:
         self.restricted = self.new_state() if self.coarse else self.copies[0]
         self.tile = Tile.of(self.part.cells, backend.processors)
         self.module = backend.compile(kernel_source(grid, self.part, backend.processors, steps))
+        self._metric = backend.to_device(metric_of(grid, self.part))
         self.step_sizes = backend.zeros((len(grid.scheme.stages),), grid.dtype)
         parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
@@ -121,7 +122,8 @@ class Level:
             states["0"] = self.copies[start]
         kernel = "advance_first" if start == latest else "advance"
         step_size = self.step_sizes[stage : stage + 1]
-        return self._in_box(kernel, box, pace=step_size, **_fields_of(states))
+        arguments = {"pace": step_size, "metric": self._metric}
+        return self._in_box(kernel, box, **arguments, **_fields_of(states))
 
     def set_step_sizes(self, limit: float = 0.0) -> None:
         """Set the step size of each stage.
@@ -146,7 +148,8 @@ class Level:
         """
         fields = _fields_of({"1": self.copies[0], "f": self.forcing, "2": into})
         whole = Block((0, 0, 0), self.part.shape)
-        return self._in_box("find_rates", whole, is_forced=int(forced), **fields)
+        arguments: dict[str, DeviceArray | int] = {"is_forced": int(forced)}
+        return self._in_box("find_rates", whole, metric=self._metric, **arguments, **fields)
 
     def measure(self) -> tuple[Floats, float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
@@ -154,7 +157,8 @@ class Level:
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
         extent = Blocks(parts, LANES)
-        self.module.launch("sum_rows", extent, **fields, sums=self._sums, parts=parts)()
+        more = {"metric": self._metric, "sums": self._sums}
+        self.module.launch("sum_rows", extent, **fields, **more, parts=parts)()
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
@@ -276,7 +280,8 @@ def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> S
         **precision(grid.dtype),
         "FORCED": grid.is_forced,
         "UNSTEADY": grid.is_unsteady,
-        "CONSERVES_HEAT": grid.case.walls.conserves_heat,
+        "CONSERVES_HEAT": grid.conserves_heat,
+        "STRETCHED": grid.is_stretched,
         "LOCAL_STEPS": grid.case.time.local,
         "PRESSURE_LEADS": grid.pressure_leads,
     }
@@ -313,6 +318,19 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
         name: value if isinstance(value, int) else float(value)
         for name, value in coefficients.items()
     }
+
+
+def metric_size(grid: LevelGrid, part: Part) -> int:
+    """Number of values of `metric_of`."""
+    return 4 * sum(part.cells) if grid.is_stretched else 1
+
+
+def metric_of(grid: LevelGrid, part: Part) -> HostArray:
+    """The table of kernels/metric.h for a part of a grid, flat; unused on uniform grids."""
+    if not grid.is_stretched:
+        return np.zeros(1, grid.dtype)
+    rows = (axis.metric[:, part.indices(n)].ravel() for n, axis in enumerate(grid.axes))
+    return np.concatenate([*rows]).astype(grid.dtype)
 
 
 def _fields_of(states: Mapping[str, FlowState]) -> dict[str, DeviceArray]:

@@ -12,7 +12,9 @@ from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.cavity.case import MIN_POINTS, CavityCase
 from groundswell.solvers.cavity.fluid import Fluid
+from groundswell.solvers.cavity.point_axis import PointAxis
 from groundswell.solvers.cavity.scales import Scales
+from groundswell.solvers.cavity.stretching import map_along
 from groundswell.solvers.cavity.walls import Open, Wall
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
@@ -79,11 +81,36 @@ class LevelGrid:
         """Number of axes along which the flow can vary."""
         return max(1, sum(map(self.varies, range(3))))
 
+    @cached_property
+    def axes(self) -> tuple[PointAxis, PointAxis, PointAxis]:
+        """The stored points along x, y and z."""
+        x, y, z = (self._axis(axis) for axis in range(3))
+        return x, y, z
+
+    def _axis(self, axis: int) -> PointAxis:
+        finest, offsets = self.case.grid.points[axis], self.offsets[axis]
+        size = self.case.grid.size[axis]
+        even = PointAxis(size, finest, offsets).even_positions / size
+        return PointAxis(size, self.points[axis], offsets, map_along(self.case, axis, even))
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether points are not evenly spaced along some axis."""
+        return any(axis.is_stretched for axis in self.axes)
+
+    @property
+    def largest_ratio(self) -> float:
+        """Largest ratio of neighbouring distances of points; 1 without stretching."""
+        return max(axis.largest_ratio for axis in self.axes)
+
+    @property
+    def conserves_heat(self) -> bool:
+        """Whether the transport of heat is written as a balance of fluxes."""
+        return self.is_stretched or self.case.walls.conserves_heat
+
     def interior_positions(self, axis: int) -> Floats:
         """Positions of the stored points along an axis, m."""
-        first = self.offsets[axis][0]
-        points = first + np.arange(self.points[axis])
-        return np.asarray(self.grid.spacing[axis] * points, np.float64)
+        return self.axes[axis].positions
 
     @cached_property
     def offsets(self) -> tuple[tuple[float, float], ...]:
@@ -100,9 +127,8 @@ class LevelGrid:
 
     @cached_property
     def grid(self) -> Grid:
-        """The stored points, as the centres of cells."""
-        axes = zip(self.case.grid.size, self.points, self.offsets, strict=True)
-        x, y, z = (size / (n - 1 + sum(ends)) for size, n, ends in axes)
+        """The stored points, as the centres of cells; spacings are means."""
+        x, y, z = (axis.spacing for axis in self.axes)
         return Grid(self.points, (x, y, z))
 
     @property
@@ -114,12 +140,17 @@ class LevelGrid:
     def positions(self, axis: int) -> Floats:
         """Positions of the points along an axis, with both ends, m."""
         interior = self.interior_positions(axis)
-        end = interior[-1] + self.offsets[axis][1] * self.grid.spacing[axis]
+        end = interior[-1] + self.axes[axis].end(1).first
         return np.sort([*([] if self.periodic[axis] else [0.0]), *interior, end])
 
     def varies(self, axis: int) -> bool:
         """Whether the flow can vary along an axis."""
         return self.points[axis] > 1
+
+    @property
+    def extremes(self) -> list[tuple[float, float]]:
+        """The shortest and the longest distance of neighbours along x, y and z, m."""
+        return [axis.extremes for axis in self.axes]
 
     @property
     def centre(self) -> Triple:
@@ -147,17 +178,22 @@ class LevelGrid:
         Thermal layers on heated walls are about 2 L / Ra^(1/4) thick, those on moving walls about
         3 L / Re^(1/2).
         """
-        wide = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        scales = self.scales
-        layers = [3 * scales.length * scales.reynolds**-0.5 / wide] if scales.reynolds else []
+        scales, layers = self.scales, []
+        if scales.reynolds:
+            thickness = 3 * scales.length * scales.reynolds**-0.5
+            axes = [axis for n, axis in enumerate(self.axes) if self.varies(n)]
+            layers = [axis.points_within(thickness) for axis in axes]
         if scales.heat is not None and scales.rayleigh:
-            spacing = self.grid.spacing[scales.heat.axis]
-            layers.append(2 * scales.length * scales.rayleigh**-0.25 / spacing)
+            thickness = 2 * scales.length * scales.rayleigh**-0.25
+            layers.append(self.axes[scales.heat.axis].points_within(thickness))
         return min(layers, default=0.0)
 
     @property
     def cell_reynolds(self) -> float:
-        """Reynolds number of a cell at the estimated peak speed."""
+        """Reynolds number of a cell of mean length at the estimated peak speed.
+
+        The fastest flow is next to walls, where stretched grids have shorter cells.
+        """
         widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
         return self.scales.peak_speed * widest / self.fluid.viscosity
 
@@ -182,6 +218,9 @@ class LevelGrid:
 
     def diffusion_limit(self, diffusivity: float) -> float:
         """One over the longest step that is stable for diffusion, 1/s."""
+        if self.is_stretched:
+            rows = (self.axes[n].metric[2:].sum(axis=0).max() for n in range(3) if self.varies(n))
+            return float(diffusivity * sum(rows))
         spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
         return 2 * diffusivity * sum(h**-2 for h in spacings)
 
@@ -211,7 +250,12 @@ class LevelGrid:
 
     @property
     def damped_step(self) -> float:
-        """Step of pressure that damping allows, times beta squared, m^2/s."""
+        """Step of pressure that damping allows, times beta squared, m^2/s.
+
+        On stretched grids, it is that of cells of unit length along a single axis.
+        """
+        if self.is_stretched:
+            return DAMPED / (16 * self.damping)
         spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
         return DAMPED / (16 * self.damping * sum(1 / h for h in spacings))
 
@@ -234,7 +278,7 @@ class LevelGrid:
     def dt(self) -> float:
         """Estimate of a typical step, s."""
         wave = 1.2 * sqrt(self.least_beta2)
-        crossing = max(wave / self.grid.spacing[axis] for axis in range(3) if self.varies(axis))
+        crossing = max(wave / h for axis, (h, _) in enumerate(self.extremes) if self.varies(axis))
         limits = (crossing, self.least_limit, self.undamped_limit * wave**2)
         return self.courant / max(limits)
 

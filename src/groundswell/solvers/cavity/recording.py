@@ -44,9 +44,12 @@ def _film(grid: LevelGrid) -> RecordSection:
 
 def recording(grid: LevelGrid, part: Part) -> Recording:
     """The recordable fields on a part of the finest grid; adds the neutral temperature to T."""
-    x, y, z = (float(grid.interior_positions(axis)[0]) for axis in range(3))
-    origin, size = (x, y, z), grid.case.grid.size
-    domain = CartesianDomain(part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic)
+    a, b, c = (float(axis.positions[0]) for axis in grid.axes)
+    origin, size = (a, b, c), grid.case.grid.size
+    x, y, z = (axis.positions if axis.is_stretched else None for axis in grid.axes)
+    domain = CartesianDomain(
+        part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic, nodes=(x, y, z)
+    )
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=grid.fluid.neutral)}
     attrs, time = plane_attributes(grid), grid.case.time
     if time.is_unsteady:

@@ -47,29 +47,34 @@ class WithSides:
         """The values on a side, given `f`, whose first axis leads away from it."""
         side, name = self._grid.case.walls.pair(axis)[high], self._name
         if not isinstance(side, Wall):
-            return _at_plane_of_symmetry(f, changes_sign=name == "uvw"[axis])
+            ratio = self._grid.axes[axis].end(high).ratio
+            return _at_plane_of_symmetry(f, ratio, changes_sign=name == "uvw"[axis])
         if name == "p":
-            return np.asarray(2 * f[0] - f[1])
+            ratio = f.dtype.type(self._grid.axes[axis].end(high).ratio)
+            return np.asarray((ratio * f[0] - f[1]) / (ratio - 1))
         if name == "T":
             return self._temperature(axis, side, f, high=high)
         return np.full_like(f[0], side.velocity["uvw".index(name)])
 
     def _temperature(self, axis: int, wall: Wall, f: HostArray, *, high: bool) -> HostArray:
         """Temperature of a wall, K."""
-        of = wall_temperature(self._grid, axis, wall)
+        of = wall_temperature(self._grid, axis, wall, high)
         along = {
             other: self._box.positions(self._grid, other)[self._known[2 - other]]
             for other in range(3)
             if other != axis
         }
         values = of.at(*positions_on(self._grid, axis, high, along)).astype(f.dtype)
-        return np.asarray(values + f.dtype.type(of.share) * (4 * f[0] - f[1]) / 3)
+        square = f.dtype.type(self._grid.axes[axis].end(high).ratio ** 2)
+        return np.asarray(values + f.dtype.type(of.share) * (square * f[0] - f[1]) / (square - 1))
 
 
-def _at_plane_of_symmetry(f: HostArray, *, changes_sign: bool) -> HostArray:
+def _at_plane_of_symmetry(f: HostArray, ratio: float, *, changes_sign: bool) -> HostArray:
+    """The value of the even parabola through two points; see `End.ratio`."""
     if changes_sign:
         return np.zeros_like(f[0])
-    return np.asarray((9 * f[0] - f[1]) / 8 if len(f) > 1 else f[0])
+    square = f.dtype.type(ratio * ratio)
+    return np.asarray((square * f[0] - f[1]) / (square - 1) if len(f) > 1 else f[0])
 
 
 def _slowest_first(grid: LevelGrid) -> list[int]:

@@ -28,7 +28,7 @@ def _mean_flux(level: Level, comm: Communicator, axis: int, end: int) -> float:
     assert scales.heat is not None
     wall = scales.heat[1 + end] - grid.fluid.neutral
     near = np.sum(comm.allgather(_weighted_sums(level, axis, end)), axis=0)
-    inward = (4 * near[0] - near[1] - 3 * wall) / (2 * grid.grid.spacing[axis])
+    inward = grid.axes[axis].end(end).slope(np.asarray(wall), *near)
     return float((inward if end else -inward) * scales.length / scales.temperature_difference)
 
 
@@ -50,10 +50,12 @@ def mean_weights(grid: LevelGrid, axis: int) -> Floats:
 
     At the ends, values are extrapolated with a gradient of zero, as on adiabatic walls.
     """
-    points, ends = grid.points[axis], grid.offsets[axis]
-    weights = np.ones(points)
-    if points > 1 and not grid.periodic[axis]:
-        for view, offset in ((weights, ends[0]), (weights[::-1], ends[1])):
-            view[:2] += [1 / 6, -1 / 6] if offset == 1.0 else [1 / 32, -1 / 32]
-            view[0] += 0.5 * (offset == 1.0)
+    along = grid.axes[axis]
+    weights = along.lengths
+    if along.points > 1 and not along.is_periodic:
+        for high, view in enumerate((weights, weights[::-1])):
+            end = along.end(high)
+            half = end.first / along.spacing / 2
+            view[:2] += half / (end.ratio**2 - 1) * np.array([1.0, -1.0])
+            view[0] += half * end.is_wall
     return np.asarray(weights / weights.sum())

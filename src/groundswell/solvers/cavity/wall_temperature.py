@@ -22,11 +22,12 @@ from groundswell.solvers.cavity.walls import (
 
 @dataclass(frozen=True)
 class WallTemperature:
-    """The temperature of a wall, value + share (4 T1 - T2) / 3.
+    """The temperature of a wall, value + share Ta, with Ta = (4 T1 - T2) / 3 between even points.
 
-    T1 and T2 are those of the first and the second point. With the one-sided gradient of second
-    order, (4 T1 - T2 - 3 T) / (2 h), this meets every linear condition between temperature and
-    heat flux.
+    T1 and T2 are those of the first and the second point, and Ta that of an adiabatic wall. With
+    the one-sided gradient of second order, (4 T1 - T2 - 3 T) / (2 h), this meets every linear
+    condition between temperature and heat flux. If the second point is r times as far from the wall
+    as the first, Ta is (r^2 T1 - T2) / (r^2 - 1).
 
     Args:
         share: 0 where the wall's temperature is given, 1 where the flux is.
@@ -52,16 +53,17 @@ class WallTemperature:
         return self.factor * Expression(self.value)(x, y, z)
 
 
-def wall_temperature(grid: LevelGrid, axis: int, wall: Wall) -> WallTemperature:
-    """The temperature of a wall across an axis."""
-    twice, conductivity = 2 * grid.grid.spacing[axis], grid.case.conductivity
+def wall_temperature(grid: LevelGrid, axis: int, wall: Wall, high: int) -> WallTemperature:
+    """The temperature of a wall at the low or the high end of an axis."""
+    end, conductivity = grid.axes[axis].end(high), grid.case.conductivity
+    nearer = 1 + end.ratio  # the gradient is nearer (Ta - T) / second
     if isinstance(wall, FixedWall):
         return WallTemperature(0.0, wall.temperature)
     if isinstance(wall, FluxWall):
-        return WallTemperature(1.0, wall.flux, twice / (3 * conductivity))
+        return WallTemperature(1.0, wall.flux, end.second / (nearer * conductivity))
     if isinstance(wall, RobinWall):
-        lost = twice * wall.h / conductivity
-        return WallTemperature(3 / (3 + lost), wall.ambient, lost / (3 + lost))
+        lost = end.second * wall.h / conductivity
+        return WallTemperature(nearer / (nearer + lost), wall.ambient, lost / (nearer + lost))
     if isinstance(wall, ConductingWall):
         return WallTemperature(0.0, grid.scales.conducting_profile)
     assert isinstance(wall, AdiabaticWall)

@@ -8,7 +8,7 @@ from scipy.special import i0
 
 from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
-from groundswell.outputs.cartesian import stencil
+from groundswell.outputs.stencils import stencil
 
 AXES = "xyz"
 POINTS = 16  # points of the interpolation in space

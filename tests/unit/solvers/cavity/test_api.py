@@ -46,6 +46,14 @@ def test_arrays_and_a_case_file_give_the_same(result: Any, tmp_path: Path) -> No
     assert result.heat == expected.heat and result.summary["title"] == "flat"
 
 
+def test_uneven_points_are_those_of_a_case_file(result: Any) -> None:
+    stretched = simulate(stretching={"x": 1.5})
+    positions = {"x": stretched.fields["x"].values[1:-1], "z": result.fields["z"].values[1:-1]}
+    given = simulate(positions=positions)
+    np.testing.assert_allclose(given.fields["T"], stretched.fields["T"], atol=1e-6)
+    assert np.abs(given.fields["x"].values - result.fields["x"].values).max() > 0.01
+
+
 def test_results_are_read_as_arrays(result: Any) -> None:
     fields = result.fields
     assert dict(fields.sizes) == {"x": 15, "y": 3, "z": 13}  # walls and mirrors included

@@ -41,8 +41,10 @@ DRIVEN = {"kind": "reynolds", "reynolds": 50.0}
 TIME = {"tolerance": 1e-9}
 
 
-def case_of(fluid: Any, walls: Any, points: Any, size: Any = (1.0, 1.0, 1.0)) -> dict[str, Any]:
-    grid = {"points": points, "size": size}
+def case_of(
+    fluid: Any, walls: Any, points: Any, size: Any = (1.0, 1.0, 1.0), **grid: Any
+) -> dict[str, Any]:
+    grid = {"points": points, "size": size} | grid
     return {"fluid": fluid, "walls": walls, "grid": grid, "time": TIME}
 
 
@@ -54,6 +56,9 @@ CAVITIES = {
     "lid": case_of(DRIVEN, CLOSED | LID, (9, 6, 7), (1.0, 1.2, 0.8)),
     "lid, flat": case_of(DRIVEN, CLOSED | FLAT | LID, (9, 1, 7)),
     "heated from the side, below a lid": case_of(AIR, HEATED | LID, (9, 6, 7)),
+    "stretched, on an open side": case_of(
+        AIR, HEATED | LID | {"north": MIRROR}, (9, 6, 7), stretching={"x": 1.5, "y": 1.0, "z": 0.5}
+    ),
 }
 
 

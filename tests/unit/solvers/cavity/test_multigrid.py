@@ -36,19 +36,28 @@ SIDES: dict[str, dict[str, Any]] = {
 }
 
 
-def cavity(points: tuple[int, int, int], walls: dict[str, Any], **time: Any) -> CavityCase:
-    return CavityCase(
-        fluid={"kind": "rayleigh", "rayleigh": 1e4},
-        grid={"size": [1.0, 0.8, 1.3], "points": list(points)},
-        walls=walls,
-        time=time,
-    )
+def cavity(
+    points: tuple[int, int, int],
+    walls: dict[str, Any],
+    stretching: dict[str, float] | None = None,
+    **time: Any,
+) -> CavityCase:
+    grid = {"size": [1.0, 0.8, 1.3], "points": list(points), "stretching": stretching or {}}
+    fluid = {"kind": "rayleigh", "rayleigh": 1e4}
+    return CavityCase(fluid=fluid, grid=grid, walls=walls, time=time)
 
 
-def two_grids(points: int, sides: str) -> tuple[LevelGrid, LevelGrid]:
-    fine = prepare(cavity((11, 11, points), SIDES[sides], levels=2)).finest
+def two_grids(points: int, sides: str, strength: float = 0.0) -> tuple[LevelGrid, LevelGrid]:
+    has_wall = sides in ("walls", "mirror and wall")
+    stretching = {"z": strength} if strength and has_wall else None
+    fine = prepare(cavity((11, 11, points), SIDES[sides], stretching, levels=2)).finest
     assert fine.coarser is not None
     return fine, fine.coarser
+
+
+def lengths(grid: LevelGrid) -> np.ndarray:
+    """Of the cells along z, without half cells on walls."""
+    return grid.axes[2].lengths * grid.axes[2].spacing
 
 
 def applied(band: Band, values: np.ndarray) -> np.ndarray:
@@ -59,12 +68,15 @@ def applied(band: Band, values: np.ndarray) -> np.ndarray:
 
 # --- between two grids ----------------------------------------------------------------------------
 
-GRIDS = st.tuples(st.integers(10, 40), st.sampled_from(list(SIDES)))
+GRIDS = st.tuples(
+    st.integers(10, 40), st.sampled_from(list(SIDES)), st.sampled_from([0.0, 0.7, 2.5])
+)
+Grids = tuple[int, str, float]
 
 
 @settings(max_examples=60)
 @given(GRIDS)
-def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> None:
+def test_interpolation_is_exact_for_straight_lines(grid: Grids) -> None:
     """Of pressure, which goes on straight into walls; elsewhere for constants."""
     fine, coarse = two_grids(*grid)
     for source, target in ((fine, coarse), (coarse, fine)):
@@ -77,40 +89,40 @@ def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> Non
 
 @settings(max_examples=60)
 @given(GRIDS, st.sampled_from("uvw"), st.integers(0, 99))
-def test_restriction_is_the_transpose_of_interpolation(
-    grid: tuple[int, str], name: str, seed: int
-) -> None:
-    """In the measure of the grids' spacings; velocities, which are zero on walls."""
+def test_restriction_is_the_transpose_of_interpolation(grid: Grids, name: str, seed: int) -> None:
+    """In the measure of the cells' lengths; velocities, which are zero on walls."""
     fine, coarse = two_grids(*grid)
     rng = np.random.default_rng(seed)
     a, b = (rng.normal(size=s.grid.cells[2]) for s in (fine, coarse))
     down = applied(restriction(fine, coarse, 2, name), a)
     up = applied(interpolation(coarse, fine, 2, name), b)
-    left, right = coarse.grid.spacing[2] * down @ b, fine.grid.spacing[2] * a @ up
+    left, right = (lengths(coarse) * down) @ b, (lengths(fine) * a) @ up
     assert np.isclose(left, right, atol=1e-10)
 
 
 @settings(max_examples=60)
 @given(GRIDS)
-def test_restriction_makes_no_mass(grid: tuple[int, str]) -> None:
-    """All points of a fine grid count alike in the sum of a coarse grid's sources of mass."""
+def test_restriction_makes_no_mass(grid: Grids) -> None:
+    """All points of a fine grid count alike in the sum of a coarse grid's sources of mass.
+
+    On stretched grids, each counts by the length of its cell.
+    """
     fine, coarse = two_grids(*grid)
     points = fine.grid.cells[2]
-    sums = [applied(restriction(fine, coarse, 2, "p"), unit).sum() for unit in np.eye(points)]
-    assert np.allclose(sums, fine.grid.spacing[2] / coarse.grid.spacing[2], rtol=1e-12)
+    band, units = restriction(fine, coarse, 2, "p"), np.eye(points)
+    sums = [applied(band, unit) @ lengths(coarse) for unit in units]
+    assert np.allclose(sums, lengths(fine), rtol=1e-12)
 
 
 @settings(max_examples=60)
 @given(GRIDS, st.data())
-def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
-    grid: tuple[int, str], data: st.DataObject
-) -> None:
+def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(grid: Grids, data: st.DataObject) -> None:
     fine, coarse = two_grids(*grid)
     cut = data.draw(st.integers(2, coarse.grid.cells[2] - 2))
     edge = int(
         np.searchsorted(
-            fine.interior_positions(2),
-            coarse.interior_positions(2)[cut] - coarse.grid.spacing[2] / 2,
+            fine.axes[2].even_positions,
+            coarse.axes[2].even_positions[cut] - coarse.grid.spacing[2] / 2,
         )
     )
     whole = restriction(fine, coarse, 2, "p")

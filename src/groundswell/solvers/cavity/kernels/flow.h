@@ -4,7 +4,7 @@
 // sources is zero. `p` is pressure over density, m^2/s^2; `t` is temperature less the neutral one,
 // K.
 #pragma once
-#include "lines.h"
+#include "metric.h"
 
 struct State {
   real p, u, v, w, t;
@@ -13,21 +13,19 @@ struct Fields {
   real *p, *u, *v, *w, *t;
 };
 struct ConstFields {
-  const real *p, *u, *v, *w, *t;
+  const real *p, *u, *v, *w, *t, *metric = nullptr;
 };
 
 // The values of a point and its neighbours along an axis.
 struct Line {
   Five p;
   Three u, v, w, t;
+  Node node;
 };
 
-// With a single point along an axis the flow does not vary along it.
-template <class Axis> INLINE bool varies() { return Axis::points() > 1; }
-
 template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
-  return {five<Axis>(f.p + c), three<Axis>(f.u + c), three<Axis>(f.v + c), three<Axis>(f.w + c),
-          three<Axis>(f.t + c)};
+  return {five<Axis>(f.p + c),  three<Axis>(f.u + c), three<Axis>(f.v + c),
+          three<Axis>(f.w + c), three<Axis>(f.t + c), {}};
 }
 
 // Replaces neighbours of point n beyond a side by boundary values. Args: along, the global index
@@ -59,10 +57,10 @@ INLINE Waves waves(real u, real v, real w) {
 INLINE real larger(real a, real b) { return a > b ? a : b; }
 
 // Number of spacings that the fastest wave crosses in unit time, 1/s.
-INLINE real crossings(const Waves& wave) {
-  const real x = varies<X>() ? wave.x * (REAL(0.5) / SPACING_X) : REAL(0),
-             y = varies<Y>() ? wave.y * (REAL(0.5) / SPACING_Y) : REAL(0),
-             z = varies<Z>() ? wave.z * (REAL(0.5) / SPACING_Z) : REAL(0);
+INLINE real crossings(const Waves& wave, const Nodes& at) {
+  const real x = varies<X>() ? wave.x * at.x.half : REAL(0),
+             y = varies<Y>() ? wave.y * at.y.half : REAL(0),
+             z = varies<Z>() ? wave.z * at.z.half : REAL(0);
   return larger(x, larger(y, z));
 }
 
@@ -78,9 +76,11 @@ INLINE real undamped(const Waves& wave) {
 struct Limits {
   real velocity, heat;
 };
-INLINE Limits step_limits(const Waves& wave) {
-  const real waves = larger(crossings(wave), undamped(wave));
-  const Limits limits = {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
+INLINE Limits step_limits(const Waves& wave, const Nodes& at) {
+  const real waves = larger(crossings(wave, at), undamped(wave));
+  const Limits limits = {
+      larger(waves, diffusion_limit(at, REAL(VISCOSITY), REAL(VISCOUS_LIMIT))),
+      larger(waves, diffusion_limit(at, REAL(DIFFUSIVITY), REAL(THERMAL_LIMIT)))};
   if (!UNSTEADY) return limits;
   const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
   return {limits.velocity + decay, limits.heat + decay};
@@ -95,15 +95,15 @@ struct Steps {
 // only a small fraction of a spacing in it, and damping of odd-even pressure is equally slow. A
 // longer step of pressure acts like a larger beta, which does not change the steady flow. The
 // stability of waves and of the damping limit it.
-INLINE Steps local_steps(const Waves& wave) {
-  const Limits limit = step_limits(wave);
-  const real crossed = crossings(wave), crossed2 = crossed * crossed;
+INLINE Steps local_steps(const Waves& wave, const Nodes& at) {
+  const Limits limit = step_limits(wave, at);
+  const real crossed = crossings(wave, at), crossed2 = crossed * crossed;
   const real both = limit.velocity * limit.heat, wavy = crossed2 * wave.beta2;
   const real all = RECIPROCAL(both * wavy);  // one division for four
   const real velocity = all * wavy * limit.heat, heat = all * wavy * limit.velocity;
   if (!PRESSURE_LEADS) return {velocity, velocity, heat};
   const real by_waves = REAL(0.5) * limit.velocity * wave.beta2,
-             by_damping = REAL(DAMPED_STEP) * crossed2;
+             by_damping = damped_step(at) * crossed2;
   const real leading = all * both * (by_waves < by_damping ? by_waves : by_damping);
   return {larger(velocity, leading), velocity, heat};
 }
@@ -117,6 +117,7 @@ struct Gathered {
 };
 
 INLINE real minus_twice_sum(real diffusivity) {
+  if (STRETCHED) return REAL(0);
   real sum = varies<X>() ? diffusivity / (X::h() * X::h()) : REAL(0);
   if (varies<Y>()) sum += diffusivity / (Y::h() * Y::h());
   if (varies<Z>()) sum += diffusivity / (Z::h() * Z::h());
@@ -124,7 +125,8 @@ INLINE real minus_twice_sum(real diffusivity) {
 }
 
 // Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In unsteady
-// flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest.
+// flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest. On
+// stretched grids the stencils consist of differences and have no term of the centre alone.
 INLINE Gathered begin(const State& at) {
   const real decay = UNSTEADY ? REAL(INERTIA) : REAL(0);
   const real nu = minus_twice_sum(VISCOSITY) - decay, alpha = minus_twice_sum(DIFFUSIVITY) - decay;
@@ -134,12 +136,13 @@ INLINE Gathered begin(const State& at) {
           REAL(0)};
 }
 
-// Adds advection and the neighbours' terms of diffusion. Args: difference, of the neighbours;
-// minus_speed, minus the velocity along the axis over 2h.
+// Adds advection and the neighbours' terms of diffusion. Args: minus_speed, minus the velocity along
+// the axis over the distance of the neighbours.
 template <class Axis>
-INLINE void move(real& rate, real difference, const Three& f, real minus_speed, real diffusivity) {
-  rate = FMA(minus_speed, difference, rate);
-  rate = FMA(diffusivity / (Axis::h() * Axis::h()), f.b + f.d, rate);
+INLINE void move(real& rate, const Three& f, const Node& at, real minus_speed, real diffusivity) {
+  rate = FMA(minus_speed, f.d - f.b, rate);
+  rate = STRETCHED ? FMA(diffusivity, FMA(at.high, f.d - f.c, at.low * (f.b - f.c)), rate)
+                   : FMA(diffusivity / (Axis::h() * Axis::h()), f.b + f.d, rate);
 }
 
 // Adds heat that leaves through the two faces across an axis, less what the outflow of mass takes.
@@ -151,7 +154,7 @@ template <class Axis> INLINE void carry_heat(real& heat, const Line& f, real alo
   const real low = FMA(REAL(3), p.b - p.c, p.d - p.a), high = FMA(REAL(3), p.c - p.d, p.e - p.b);
   const real before = FMA(REAL(DAMPING), low, REAL(0.5) * (speed.b + speed.c + along));
   const real after = FMA(REAL(DAMPING), high, REAL(0.5) * (speed.c + speed.d + along));
-  heat += (REAL(0.5) / Axis::h()) * FMA(after, f.t.d - f.t.c, before * (f.t.c - f.t.b));
+  heat += f.node.half * FMA(after, f.t.d - f.t.c, before * (f.t.c - f.t.b));
 }
 
 // Adds all terms of one axis. Args: push, the rate of the velocity component along it; p, the
@@ -159,18 +162,19 @@ template <class Axis> INLINE void carry_heat(real& heat, const Line& f, real alo
 template <class Axis>
 INLINE void gather(Gathered& sum, real& push, real p, real speed, real along, const Line& f) {
   if (!varies<Axis>()) return;
-  const real half = REAL(0.5) / Axis::h();
+  const real half = f.node.half;
   const real minus_speed = -half * speed;
-  const real u = f.u.d - f.u.b, v = f.v.d - f.v.b, w = f.w.d - f.w.b, t = f.t.d - f.t.b;
-  move<Axis>(sum.rate.u, u, f.u, minus_speed, VISCOSITY);
-  move<Axis>(sum.rate.v, v, f.v, minus_speed, VISCOSITY);
-  move<Axis>(sum.rate.w, w, f.w, minus_speed, VISCOSITY);
-  move<Axis>(sum.rate.t, t, f.t, CONSERVES_HEAT ? REAL(0) : minus_speed, DIFFUSIVITY);
+  move<Axis>(sum.rate.u, f.u, f.node, minus_speed, VISCOSITY);
+  move<Axis>(sum.rate.v, f.v, f.node, minus_speed, VISCOSITY);
+  move<Axis>(sum.rate.w, f.w, f.node, minus_speed, VISCOSITY);
+  move<Axis>(sum.rate.t, f.t, f.node, CONSERVES_HEAT ? REAL(0) : minus_speed, DIFFUSIVITY);
   if (CONSERVES_HEAT) carry_heat<Axis>(sum.heat, f, along);
-  push = FMA(-half, f.p.d - f.p.b, push);
-  sum.outflow = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.outflow);
+  push = FMA(-f.node.push, f.p.d - f.p.b, push);
+  const Three& along_axis = Axis::axis == 0 ? f.u : Axis::axis == 1 ? f.v : f.w;
+  sum.outflow = FMA(half, along_axis.d - along_axis.b, sum.outflow);
   const real fourth = FMA(REAL(6), p, FMA(REAL(-4), f.p.b + f.p.d, f.p.a + f.p.e));
-  sum.outflow = FMA(REAL(DAMPING) / Axis::h(), fourth, sum.outflow);
+  const real damping = STRETCHED ? REAL(2) * REAL(DAMPING) * half : REAL(DAMPING) / Axis::h();
+  sum.outflow = FMA(damping, fourth, sum.outflow);
 }
 
 // Args: cubes, one over the volume of the point's cell in cubes of spacings.
@@ -190,8 +194,9 @@ INLINE void store(const Fields& f, index_t c, const State& s) {
 
 // One stage: `start` plus the stage's steps times these rates. Args: pace, the step, s, or with
 // local steps its ratio to the local stable steps.
-INLINE State moved_on(const State& start, const State& rate, const Waves& wave, real pace) {
-  const Steps by = LOCAL_STEPS ? local_steps(wave) : Steps{REAL(1), REAL(1), REAL(1)};
+INLINE State moved_on(const State& start, const State& rate, const Waves& wave, const Nodes& at,
+                      real pace) {
+  const Steps by = LOCAL_STEPS ? local_steps(wave, at) : Steps{REAL(1), REAL(1), REAL(1)};
   const real velocity = pace * by.velocity;
   return {FMA(pace * by.p, rate.p, start.p), FMA(velocity, rate.u, start.u),
           FMA(velocity, rate.v, start.v), FMA(velocity, rate.w, start.w),

@@ -20,17 +20,18 @@ INLINE index_t point_at(int i, int j, int k) {
 // A side of the block. For a wall: its velocity, m/s, and temperature, K. A LINEAR wall has
 // temperature + HEAT_SLOPE n at the global index n along HEAT_AXIS, a SHARED wall temperature + share
 // times the one with which it would be adiabatic. Of a SHAPED wall, the first ghosts of the field
-// hold this first term.
+// hold this first term. On stretched grids, `ratio` is the distance of the second point from the side
+// over that of the first.
 struct Side {
   Beyond beyond;
   Heat heat;
-  real velocity[3], temperature, share;
+  real velocity[3], temperature, share, ratio;
 };
 
-#define SIDE(name)                                                       \
-  Side {                                                                 \
-    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT),  \
-        {name##_U, name##_V, name##_W}, name##_TEMPERATURE, name##_SHARE \
+#define SIDE(name)                                                                     \
+  Side {                                                                               \
+    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT),                \
+        {name##_U, name##_V, name##_W}, name##_TEMPERATURE, name##_SHARE, name##_RATIO \
   }
 
 struct X {
@@ -104,18 +105,34 @@ template <class Axis, int C> INLINE void close_velocity(int n, Three& f) {
   if (at_high<Axis>(n, MIRROR)) f.d = turned;
 }
 
-// Velocity component C of the wall next to a point, m/s; 0 away from walls. Args: n, the point's
-// index along the axis.
+// Twice the length of the half cell on a wall, over that of the cell of the first point without it.
+INLINE real half_cell(const Side& wall) { return STRETCHED ? REAL(2) / wall.ratio : REAL(1); }
+
+// The length of the cell of the first point without the half cell on the wall, over that with it.
+INLINE real shortened(const Side& wall) {
+  return STRETCHED ? wall.ratio / (wall.ratio + REAL(1)) : REAL(2) / REAL(3);
+}
+
+// Velocity component C of the wall next to a point, m/s, weighted with its half cell; 0 away from
+// walls. Args: n, the point's index along the axis.
 template <class Axis, int C> INLINE real wall_velocity(int n) {
-  return at_low<Axis>(n, WALL)    ? Axis::low().velocity[C]
-         : at_high<Axis>(n, WALL) ? Axis::high().velocity[C]
+  return at_low<Axis>(n, WALL)    ? half_cell(Axis::low()) * Axis::low().velocity[C]
+         : at_high<Axis>(n, WALL) ? half_cell(Axis::high()) * Axis::high().velocity[C]
                                   : REAL(0);
+}
+
+// The temperature of a wall without heat flux: the gradient of the parabola through the wall and the
+// first two points vanishes on it.
+INLINE real adiabatic_temperature(const Side& wall, real first, real second) {
+  if (!STRETCHED) return (REAL(4) * first - second) * (REAL(1) / REAL(3));
+  const real square = wall.ratio * wall.ratio;
+  return (square * first - second) * (REAL(1) / (square - REAL(1)));
 }
 
 // An adiabatic wall has the temperature whose gradient at the wall is zero to second order. Args:
 // ghost, the value beyond the first point.
 INLINE real wall_temperature(const Side& wall, real first, real second, real ghost, int along) {
-  const real adiabatic = (REAL(4) * first - second) * (REAL(1) / REAL(3));
+  const real adiabatic = adiabatic_temperature(wall, first, second);
   if (wall.heat == ADIABATIC) return adiabatic;
   if (wall.heat == SHARED) return FMA(wall.share, adiabatic, wall.temperature);
   if (wall.heat == SHAPED) return FMA(wall.share, adiabatic, ghost);
@@ -133,7 +150,8 @@ template <class Axis> INLINE void close_temperature(int n, Three& f, int along) 
 }
 
 // Pressure is extrapolated linearly, to a wall and behind it. The third difference across the face
-// between the wall and the first point is then zero: no mass passes there by damping.
+// between the wall and the first point is then zero: no mass passes there by damping. On stretched
+// grids, the extrapolation is linear in the index; `Node::push` makes up for it in the gradient.
 template <class Axis> INLINE void close_pressure(int n, Five& f) {
   const Five in = f;
   if (at_low<Axis>(n, WALL)) {

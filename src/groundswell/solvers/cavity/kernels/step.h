@@ -6,6 +6,10 @@
   const real *p##s, const real *u##s, const real *v##s, const real *w##s, const real *t##s
 #define WRITES(s) real *p##s, real *u##s, real *v##s, real *w##s, real *t##s
 #define FIELDS(s) {p##s, u##s, v##s, w##s, t##s}
+#define FLOW(s) {p##s, u##s, v##s, w##s, t##s, metric}
+
+// What a point's waves and the spacings around it are to the loops below.
+#define WAVES const Waves &wave, const Nodes &nodes
 
 // Rates of change with the forcing, whose pressure is divided by beta^2: that of a finer grid, or of
 // earlier values in unsteady flow.
@@ -18,32 +22,35 @@ INLINE State forced(const State& rate, const ConstFields& forcing, index_t c, re
 
 // One stage: fields 2 = fields 0, the start of the step, plus the stage's step times the rates of
 // fields 1. In the last stage, fields 2 may be fields 0.
-KERNEL advance(READS(0), READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUMENTS) {
-  const ConstFields start = FIELDS(0), now = FIELDS(1), forcing = FIELDS(f);
+KERNEL advance(READS(0), READS(1), READS(f), WRITES(2), const real* metric, const real* pace,
+               BOX_ARGUMENTS) {
+  const ConstFields start = FIELDS(0), now = FLOW(1), forcing = FIELDS(f);
   const Fields next = FIELDS(2);
   const real step = pace[0];
-  for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
+  for_points(now, BOX, [&](index_t c, const State&, WAVES, const State& rate) {
     const State all = forced(rate, forcing, c, wave.beta2);
-    store(next, c, moved_on(load(start, c), all, wave, step));
+    store(next, c, moved_on(load(start, c), all, wave, nodes, step));
   });
 }
 
 // The same for the first stage, where fields 1 are the start of the step.
-KERNEL advance_first(READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUMENTS) {
-  const ConstFields now = FIELDS(1), forcing = FIELDS(f);
+KERNEL advance_first(READS(1), READS(f), WRITES(2), const real* metric, const real* pace,
+                     BOX_ARGUMENTS) {
+  const ConstFields now = FLOW(1), forcing = FIELDS(f);
   const Fields next = FIELDS(2);
   const real step = pace[0];
-  for_points(now, BOX, [&](index_t c, const State& at, const Waves& wave, const State& rate) {
-    store(next, c, moved_on(at, forced(rate, forcing, c, wave.beta2), wave, step));
+  for_points(now, BOX, [&](index_t c, const State& at, WAVES, const State& rate) {
+    store(next, c, moved_on(at, forced(rate, forcing, c, wave.beta2), wave, nodes, step));
   });
 }
 
 // Computes rates of change, that of pressure divided by beta^2. Args: is_forced, whether to include
 // the forcing. Fields 2 may be the forcing.
-KERNEL find_rates(READS(1), READS(f), WRITES(2), index_t is_forced, BOX_ARGUMENTS) {
-  const ConstFields now = FIELDS(1), forcing = FIELDS(f);
+KERNEL find_rates(READS(1), READS(f), WRITES(2), const real* metric, index_t is_forced,
+                  BOX_ARGUMENTS) {
+  const ConstFields now = FLOW(1), forcing = FIELDS(f);
   const Fields found = FIELDS(2);
-  for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
+  for_points(now, BOX, [&](index_t c, const State&, WAVES, const State& rate) {
     const State all = is_forced ? forced(rate, forcing, c, wave.beta2) : rate;
     store(found, c, {all.p / wave.beta2, all.u, all.v, all.w, all.t});
   });
@@ -53,17 +60,19 @@ KERNEL find_rates(READS(1), READS(f), WRITES(2), index_t is_forced, BOX_ARGUMENT
 // step.
 constexpr int LANES = 32, SUMS = 6;
 
-KERNEL sum_rows(READS(1), READS(2), double* sums, index_t parts) {
+KERNEL sum_rows(READS(1), READS(2), const real* metric, double* sums, index_t parts) {
   FOR_BLOCKS(part, parts) {
     SHARED(double, shares, [SUMS][LANES]);
     FOR_THREADS(lane, LANES) {
       double sum[SUMS] = {0, 0, 0, 0, 0, 0};
       for (index_t row = part; row < static_cast<index_t>(NY) * NZ; row += parts) {
-        const index_t first = row / NY * PLANE + row % NY * ROW;
+        const int j = static_cast<int>(row % NY), k = static_cast<int>(row / NY);
+        const index_t first = point_at(0, j, k);
         for (index_t c = first + lane; c < first + NX; c += LANES) {
           const double rate[] = {p2[c], u2[c], v2[c], w2[c], t2[c]};
           for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
-          const Limits limits = step_limits(waves(u1[c], v1[c], w1[c]));
+          const Nodes nodes = nodes_at(metric, static_cast<int>(c - first), j, k);
+          const Limits limits = step_limits(waves(u1[c], v1[c], w1[c]), nodes);
           const double limit = larger(limits.velocity, limits.heat);
           sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];
         }

@@ -1,4 +1,4 @@
-// Loops over a box of points: calls `take(c, state, waves, rates)` once for each point.
+// Loops over a box of points: calls `take(c, state, waves, nodes, rates)` once for each point.
 #pragma once
 #include "box.h"
 #include "flow.h"
@@ -14,7 +14,9 @@ template <int C> INLINE real along_walls(int i, int j, int k) {
 
 // One over the volume of a point's cell in cubes of spacings: next to a wall, it extends to the wall.
 template <class Axis> INLINE real part_of_cell(int n) {
-  return at_low<Axis>(n, WALL) || at_high<Axis>(n, WALL) ? REAL(2) / REAL(3) : REAL(1);
+  return at_low<Axis>(n, WALL)    ? shortened(Axis::low())
+         : at_high<Axis>(n, WALL) ? shortened(Axis::high())
+                                  : REAL(1);
 }
 INLINE real cubes_in_cell(int i, int j, int k) {
   return part_of_cell<X>(i) * part_of_cell<Y>(j) * part_of_cell<Z>(k);
@@ -36,15 +38,18 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   const Waves wave = waves(at.u, at.v, at.w);
   Gathered sum = begin(at);
   Line x = read_line<X>(f, c);
+  x.node = node_at<X>(f.metric, again(i));
   if (SIDES_X && near_sides<X>(i)) close<X>(x, i, at.u, i, j, k);
   const bool near = CONSERVES_HEAT && (SIDES_X || SIDES_YZ);
   gather<X>(sum, sum.rate.u, at.p, at.u, near ? along_walls<0>(i, j, k) : REAL(0), x);
   Line y = read_line<Y>(f, c);
+  y.node = node_at<Y>(f.metric, again(j));
   if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, at.v, i, j, k);
   gather<Y>(sum, sum.rate.v, at.p, at.v, near ? along_walls<1>(i, j, k) : REAL(0), y);
+  z.node = node_at<Z>(f.metric, again(k));
   if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
   gather<Z>(sum, sum.rate.w, at.p, at.w, near ? along_walls<2>(i, j, k) : REAL(0), z);
-  take(c, at, wave, finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
+  take(c, at, wave, nodes_at(f.metric, again(i), again(j), again(k)), finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
 }
 
 #ifdef __CUDACC__

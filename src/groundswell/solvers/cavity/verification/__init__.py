@@ -9,6 +9,9 @@ PROBLEMS = [
     "symmetry:centre",
     "lid:reynolds_100",
     "lid:reynolds_1000",
+    "stretched:square",
+    "stretched:order",
+    "stretched:lid",
     "vortices:vortices_in_time",
     "tall:oscillating",
 ]
