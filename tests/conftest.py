@@ -136,6 +136,13 @@ def _small_triads() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _quick_disk() -> Iterator[None]:
+    """Do not wait for the disk in this process: no power cut is expected within the tests."""
+    with patch("os.fsync", lambda descriptor: None):
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _threads(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run tests of accuracy and of failures on one thread: a second one would mostly spin.

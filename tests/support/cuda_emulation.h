@@ -1,18 +1,19 @@
 // A GPU's blocks of threads on a CPU, one after the other, so that kernels which are written for a
-// GPU alone can be tried without one. Slow: every thread is one of the operating system's.
+// GPU alone can be tried without one. The threads of a block take turns: each runs until it has to
+// wait for others. Half of the rounds begin with the last thread, so that a missing barrier shows
+// whichever of two threads should have waited.
 #pragma once
 #include <algorithm>
-#include <barrier>
 #include <cmath>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <ucontext.h>
 #include <vector>
 
 #define __CUDACC__ 1
@@ -27,27 +28,87 @@
 struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
-static thread_local Index threadIdx, blockIdx;
-static Index blockDim, gridDim;
+static Index threadIdx, blockIdx, blockDim, gridDim;
+
+// The threads of a block, each with its own stack.
+struct Turn {
+  static constexpr std::size_t STACK = 1 << 18;
+  ucontext_t context;
+  std::unique_ptr<char[]> stack{new char[STACK]};
+  bool ended;
+};
+static std::vector<std::unique_ptr<Turn>> turns;
+static ucontext_t scheduler;
+static std::function<void()> body;
+static long long progress;  // how often somebody need not wait any more
+
+inline void take_turn() {
+  body();
+  turns[threadIdx.x]->ended = true;
+  ++progress;
+}
+
+// Lets the other threads run until a condition holds.
+template <class Condition> void wait_until(const Condition& holds) {
+  while (!holds()) swapcontext(&turns[threadIdx.x]->context, &scheduler);
+  ++progress;
+}
+
+// Runs all threads of a block to their end; aborts if all of them wait.
+inline void run_block(unsigned threads) {
+  while (turns.size() < threads) turns.push_back(std::make_unique<Turn>());
+  for (unsigned t = 0; t < threads; ++t) {
+    Turn& turn = *turns[t];
+    getcontext(&turn.context);
+    turn.context.uc_stack.ss_sp = turn.stack.get();
+    turn.context.uc_stack.ss_size = Turn::STACK;
+    turn.context.uc_link = &scheduler;
+    turn.ended = false;
+    makecontext(&turn.context, take_turn, 0);
+  }
+  static unsigned random = 1;
+  for (bool all_ended = false; !all_ended;) {
+    const long long before = progress;
+    random = random * 1664525 + 1013904223;
+    const bool backwards = random >> 31;
+    all_ended = true;
+    for (unsigned n = 0; n < threads; ++n) {
+      threadIdx.x = backwards ? threads - 1 - n : n;
+      Turn& turn = *turns[threadIdx.x];
+      if (!turn.ended) swapcontext(&scheduler, &turn.context);
+      all_ended &= turn.ended;
+    }
+    if (!all_ended && progress == before) std::abort();
+  }
+}
+
+struct Barrier {
+  unsigned count, arrived = 0, round = 0;
+  void arrive_and_wait() {
+    if (++arrived == count) {
+      arrived = 0, ++round, ++progress;
+    } else {
+      wait_until([this, before = round] { return round != before; });
+    }
+  }
+};
 
 constexpr int WARP_SIZE = 32;
 struct Warp {
-  std::barrier<> together{WARP_SIZE};
+  Barrier together{WARP_SIZE};
   double values[2][WARP_SIZE];
   // Lanes that reduce values together, by their mask.
   struct Reduction {
     int arrived = 0, round = 0;
     unsigned largest = 0, result = 0;
   };
-  std::mutex mutex;
-  std::condition_variable changed;
   std::map<unsigned, Reduction> reductions;
 };
-static std::unique_ptr<std::barrier<>> everybody;
-static std::vector<std::unique_ptr<Warp>> all_warps;
+static Barrier everybody;
+static std::vector<Warp> all_warps;
 
-inline Warp& this_warp() { return *all_warps[threadIdx.x / WARP_SIZE]; }
-inline void __syncthreads() { everybody->arrive_and_wait(); }
+inline Warp& this_warp() { return all_warps[threadIdx.x / WARP_SIZE]; }
+inline void __syncthreads() { everybody.arrive_and_wait(); }
 inline void __syncwarp() { this_warp().together.arrive_and_wait(); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
@@ -77,16 +138,14 @@ inline unsigned __ballot_sync(unsigned, bool vote) {
 }
 inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
   Warp& warp = this_warp();
-  std::unique_lock<std::mutex> lock(warp.mutex);
   if (!(mask >> threadIdx.x % WARP_SIZE & 1)) std::abort();
   Warp::Reduction& found = warp.reductions[mask];
   found.largest = std::max(found.largest, value);
   if (++found.arrived < __builtin_popcount(mask)) {
-    warp.changed.wait(lock, [&, round = found.round] { return found.round != round; });
+    wait_until([&, round = found.round] { return found.round != round; });
     return found.result;
   }
-  found.result = found.largest, found.arrived = 0, found.largest = 0, ++found.round;
-  warp.changed.notify_all();
+  found.result = found.largest, found.arrived = 0, found.largest = 0, ++found.round, ++progress;
   return found.result;
 }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
@@ -119,8 +178,6 @@ struct Copy {
   int bytes;
   mbarrier_t* arrival;
 };
-static std::mutex one_at_a_time;
-static std::condition_variable anything;
 static std::vector<Copy> late;
 static bool at_once;
 
@@ -128,14 +185,12 @@ inline void end_turn(mbarrier_t* arrival) {
   if (arrival->waiting || arrival->bytes) return;
   arrival->turn ^= 1;
   arrival->waiting = 1;
-  anything.notify_all();
 }
 
 inline void fence_async_proxy() {}
 inline void init_mbarrier(mbarrier_t* arrival) { *arrival = {0, 1, 0}; }
 
 inline void expect_bytes(mbarrier_t* arrival, int bytes) {
-  const std::lock_guard<std::mutex> alone(one_at_a_time);
   arrival->waiting -= 1;
   arrival->bytes += bytes;
   end_turn(arrival);
@@ -160,12 +215,11 @@ inline void make_late(mbarrier_t* arrival) {
 inline void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* arrival) {
   const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   if ((places | bytes) % 16) std::abort();
-  const std::lock_guard<std::mutex> alone(one_at_a_time);
   const Copy copy{to, from, bytes, arrival};
   at_once = !at_once;
   if (at_once) make(copy);
   else late.push_back(copy);
-  anything.notify_all();
+  ++progress;
 }
 
 inline void bulk_prefetch(const void* from, int bytes) {
@@ -173,15 +227,13 @@ inline void bulk_prefetch(const void* from, int bytes) {
 }
 
 inline void wait_mbarrier(mbarrier_t* arrival, int parity) {
-  std::unique_lock<std::mutex> alone(one_at_a_time);
-  anything.wait(alone, [=] {
+  wait_until([=] {
     make_late(arrival);
     return arrival->turn != parity;
   });
 }
 
 inline bool is_last_arrival(unsigned* here, unsigned count) {
-  const std::lock_guard<std::mutex> alone(one_at_a_time);
   *here = *here + 1 == count ? 0 : *here + 1;
   return *here == 0;
 }
@@ -198,18 +250,11 @@ bool launch(unsigned blocks, unsigned threads, std::size_t shared, const Kernel&
   if (shared > MOST_SHARED) std::abort();
   std::memset(bytes + shared, UNTOUCHED, MOST_SHARED - shared);
   blockDim.x = threads;
-  everybody = std::make_unique<std::barrier<>>(threads);
-  all_warps.clear();
-  for (unsigned n = 0; n < threads; n += WARP_SIZE) all_warps.push_back(std::make_unique<Warp>());
-  for (unsigned b = 0; b < blocks; ++b) {
-    std::vector<std::thread> running;
-    for (unsigned t = 0; t < threads; ++t)
-      running.emplace_back([=, &kernel] {
-        blockIdx.x = b;
-        threadIdx.x = t;
-        kernel();
-      });
-    for (auto& thread : running) thread.join();
+  body = kernel;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
+    everybody = {threads};
+    all_warps.assign((threads + WARP_SIZE - 1) / WARP_SIZE, Warp());
+    run_block(threads);
   }
   return std::all_of(bytes + shared, bytes + MOST_SHARED, [](char c) { return c == UNTOUCHED; });
 }

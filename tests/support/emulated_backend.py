@@ -78,7 +78,7 @@ def precompiled_header() -> Path:
 
 
 class EmulatedBackend(CpuBackend):
-    """Runs kernels that are written for GPUs alone, with a thread of the CPU for each of theirs.
+    """Runs kernels that are written for GPUs alone; the threads of a block take turns.
 
     Args:
         bulk_copy: whether the GPU has bulk copies, as those since sm_90 do.

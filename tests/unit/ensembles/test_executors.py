@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ensemble_plans import contents, groups, write_plan
 from here_executor import HereExecutor
+from variants import short_and_long
 
 from groundswell.ensembles.executors import Executor
 from groundswell.ensembles.executors import local as local_workers
@@ -110,7 +111,7 @@ def test_every_run_has_one_outcome_and_its_group(opened: Open, plan: Plan) -> No
     assert again.state == "complete" and groups(plan.store) == {row.name for row in plan.rows}
 
 
-@pytest.mark.parametrize("opened", [here, local, forked, parsl])
+@pytest.mark.parametrize("opened", short_and_long([here, local, forked, parsl], {local}))
 def test_cancelled_runs_stop_and_can_be_made_later(opened: Open, plan: Plan) -> None:
     """What has begun may still be completed."""
     with opened(plan) as executor:
@@ -123,7 +124,7 @@ def test_cancelled_runs_stop_and_can_be_made_later(opened: Open, plan: Plan) -> 
         assert [found.state for found in run_all(executor, list(plan.rows))] == ["complete"] * RUNS
 
 
-@pytest.mark.parametrize("opened", [local, forked])
+@pytest.mark.parametrize("opened", short_and_long([local, forked], {local}))
 def test_a_worker_that_dies_has_an_outcome_and_a_successor(opened: Open, plan: Plan) -> None:
     with opened(plan) as executor:
         run_all(executor, [plan.rows[0]])

@@ -35,12 +35,6 @@ cuts = st.sampled_from(CUTS)
 quick = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power cut is expected within these tests."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 # --- what is true ---------------------------------------------------------------------------------
 
 

@@ -22,12 +22,6 @@ from groundswell.grids.cartesian import Part
 pytestmark = pytest.mark.each_value
 
 
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power cut is expected within these tests."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 

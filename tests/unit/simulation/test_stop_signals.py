@@ -11,12 +11,6 @@ import pytest
 from groundswell.simulation.signals import stop_request
 
 
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power cut is expected within these tests."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def handlers() -> Iterator[None]:
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}

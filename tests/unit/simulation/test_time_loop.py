@@ -16,13 +16,6 @@ from groundswell.simulation import checkpoint
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import BATCH_SECONDS, LONGEST_BATCH, TimeLoop, _next_size
 
-
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power cut is expected within these tests."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 PACES = st.sampled_from(["late", "early", "random"])
 LOOPS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

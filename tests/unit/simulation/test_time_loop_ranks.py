@@ -19,12 +19,6 @@ from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import TimeLoop
 
 
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power cut is expected within these tests."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def on_ranks(
     ranks: int, samples: Samples, folder: Path, ask: Callable[[int, int, StopRequest], None]
 ) -> list[Any]:

@@ -145,8 +145,7 @@ def test_an_overflow_ends_the_run() -> None:
                 solver.check_health(3)
 
 
-def test_a_run_resumes_bit_by_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+def test_a_run_resumes_bit_by_bit(tmp_path: Path) -> None:
     first = advance(make_solver(memory="half"), 40)
     save(tmp_path / NAME, BACKEND, first.state(), Progress(40, "digest", {}))
     then = make_solver(memory="half")

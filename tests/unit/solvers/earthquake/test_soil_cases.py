@@ -218,8 +218,7 @@ def test_blocks_that_cut_the_soil_are_refused() -> None:
     assert decompose(prepare(soil_case(run={"processes": [1, 1, 2]})), 2).memory
 
 
-def test_a_run_resumes_bit_by_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+def test_a_run_resumes_bit_by_bit(tmp_path: Path) -> None:
     case = soil_case({"reference_strain": 1e-6})
     first = advanced(case, 40)
     save(tmp_path / NAME, CPU, first.state(), Progress(40, "digest", {}))

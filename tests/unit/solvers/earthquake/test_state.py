@@ -222,12 +222,6 @@ def test_runs_are_consecutive_places() -> None:
 # --- checkpoints ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power cut is expected within these tests."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 def fill(solver: OnePart, truth: Truth) -> None:
     for name, portion in solver.state().items():
         portion.array[...] = truth.of(name, solver)
