@@ -115,6 +115,9 @@ def measure(
         if table.seconds:
             session.rig.begin(table.name, table.seconds)
         recorder.add(table, table.measure(session), measured)
+    empty = [table.name for table in tables if not measured[table.name]]
+    if empty and benchmark.restrict is not None:
+        measured["notes"].append(f"{', '.join(empty)}: no problems of the selected sizes")
     measured["seconds"] = time.monotonic() - begun
     recorder.end(measured)
     return measured
