@@ -115,6 +115,10 @@ def measure(
         if table.seconds:
             session.rig.begin(table.name, table.seconds)
         recorder.add(table, table.measure(session), measured)
+    empty = [table.name for table in tables if not measured[table.name]]
+    if empty and benchmark.restrict is not None:
+        cure = "see --full, --degrees and --most-dofs"
+        measured["notes"].append(f"{', '.join(empty)}: no problems of the chosen sizes; {cure}")
     measured["seconds"] = time.monotonic() - begun
     recorder.end(measured)
     return measured

@@ -18,7 +18,7 @@ class Selection:
         full: measure more sizes, which takes several times as long.
         only: measure only tables with one of these texts in their names; without any, all.
         degrees: polynomial degrees; without any, those of the benchmark.
-        most_dofs: limit on degrees of freedom of a problem; None for that of the benchmark.
+        most_dofs: limit on degrees of freedom of a rank; None for that of the benchmark.
     """
 
     full: bool = False

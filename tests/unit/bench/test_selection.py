@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -61,6 +62,13 @@ def test_sizes() -> None:
 def test_texts_that_occur_nowhere() -> None:
     with pytest.raises(InputError, match=r"has .spring. in its name; there are ebb, ebb and"):
         measured(Selection(only=("ebb", "spring")))
+
+
+def test_tables_without_rows_are_noted() -> None:
+    empty = Table("spring", "spring", [field("sizes")], lambda session: [])
+    found = measured(Selection(), replace(TIDES, tables=[*TABLES, empty]))
+    [note] = found["notes"]
+    assert note.startswith("spring: no problems of the chosen sizes; see --full")
 
 
 def test_benchmarks_without_degrees() -> None:

@@ -13,6 +13,7 @@ typedef real Value;
 #define PART INLINE
 #define CUBES(name, count) DYNAMIC_SHARED(real, name)
 INLINE double sum_of(double value, int) { return value; }
+INLINE void set_lane(Value& value, int, real entry) { value = entry; }
 #else
 ALLOW_FP_CONTRACT
 constexpr int WIDEST = VECTOR_BYTES / sizeof(real), LEAST = POINTS > 8 ? 16 : POINTS > 4 ? 8 : 4;
@@ -23,6 +24,8 @@ typedef real Value
     __attribute__((vector_size(VECTOR * sizeof(real)), may_alias, aligned(sizeof(real))));
 #define PART static __attribute__((noinline))
 #define CUBES(name, count) alignas(64) real name[(count) * ROOM]
+
+INLINE void set_lane(Value& value, int lane, real entry) { value[lane] = entry; }
 
 // The sum of the first `count` values.
 INLINE double sum_of(const Value& value, int count) {
@@ -41,6 +44,7 @@ constexpr int LAYER = POINTS * PITCH, ROOM = POINTS * LAYER;
 // Values in a row of nodes, or of points.
 constexpr int NODE_COLUMNS = (NODES + VECTOR - 1) / VECTOR;
 constexpr int POINT_COLUMNS = (POINTS + VECTOR - 1) / VECTOR;
+constexpr int IN_LAST = POINTS - (POINT_COLUMNS - 1) * VECTOR;  // points of the last one
 
 // From row to column: from values at nodes to values at points, and back. Rows are padded by zeros.
 alignas(64) UNIFORM_TABLE real TO_POINTS[NODES][PITCH] = FROM_NODES_TO_POINTS;
@@ -52,22 +56,28 @@ template <class Number> struct Lines {
   int step;
 };
 
-// Sets `to` to the TO products of a matrix with lines of FROM values, which may be the same lines,
-// or adds them.
-template <int FROM, int TO, bool ADD>
-INLINE void multiply_lines(const Lines<const real>& from, const Lines<real>& to,
-                           const real (&matrix)[FROM][PITCH]) {
-  Value old[FROM];
-  UNROLL
-  for (int m = 0; m < FROM; ++m) old[m] = value_at(from.first + m * from.step);
+// Sets `to` to the TO products of a matrix with lines of FROM values, or adds them.
+template <int TO, bool ADD, int FROM>
+INLINE void multiply_values(const Value (&values)[FROM], const Lines<real>& to,
+                            const real (&matrix)[FROM][PITCH]) {
   UNROLL
   for (int k = 0; k < TO; ++k) {
     Value& result = value_at(to.first + k * to.step);
     Value sum = ADD ? result : Value{};
     UNROLL
-    for (int m = 0; m < FROM; ++m) sum = FMA(matrix[m][k], old[m], sum);
+    for (int m = 0; m < FROM; ++m) sum = FMA(matrix[m][k], values[m], sum);
     result = sum;
   }
+}
+
+// The same for lines in memory, which may be the same ones.
+template <int FROM, int TO, bool ADD>
+INLINE void multiply_lines(const Lines<const real>& from, const Lines<real>& to,
+                           const real (&matrix)[FROM][PITCH]) {
+  Value values[FROM];
+  UNROLL
+  for (int m = 0; m < FROM; ++m) values[m] = value_at(from.first + m * from.step);
+  multiply_values<TO, ADD>(values, to, matrix);
 }
 
 // The same for a row along r. All results of a row are computed together.
@@ -118,11 +128,12 @@ PART void load_along_t(const Operands& operands, const BlockElements& mine, real
     const int row = n / NODE_COLUMNS, r = n % NODE_COLUMNS * VECTOR, s = row % NODES;
     real* const u = cubes + row / NODES * ROOM + s * PITCH + r;
     const index_t first = static_cast<index_t>(mine.numbers[row / NODES]) * CUBE + s * NODES + r;
+    Value values[NODES] = {};
     UNROLL
     for (int t = 0; t < NODES; ++t)
       for (int k = 0; k < VECTOR; ++k)
-        u[t * LAYER + k] = r + k < NODES ? operands.value(first + t * NODES * NODES + k) : REAL(0);
-    multiply_lines<NODES, POINTS, false>({u, LAYER}, {u, LAYER}, TO_POINTS);
+        if (r + k < NODES) set_lane(values[t], k, operands.value(first + t * NODES * NODES + k));
+    multiply_values<POINTS, false>(values, {u, LAYER}, TO_POINTS);
   }
 }
 

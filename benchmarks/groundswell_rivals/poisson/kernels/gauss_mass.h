@@ -3,32 +3,38 @@
 #pragma once
 #include "gauss.h"
 
-// From values at the nodes of a row to their integrals; returns u . W u. `mass` is that of the
-// points, `step` values apart.
-INLINE double integrate_row(real* row, const real* mass, int step) {
-  alignas(64) real values[PITCH], integrals[PITCH] = {};
+// u . W u, apart from the last vectors of rows, whose padding does not count.
+struct Energy {
+  Value whole, last;
+};
+
+// From values at the nodes of a row to their integrals. `mass` is that of the points, `step` values
+// apart.
+INLINE void integrate_row(real* row, const real* mass, int step, Energy& energy) {
+  alignas(64) real values[PITCH];
   multiply_row<NODES, POINTS, false>(row, values, TO_POINTS);
   UNROLL
-  for (int r = 0; r < POINTS; ++r) integrals[r] = mass[r * step] * values[r];
-  Value energy{};
-  UNROLL
-  for (int k = 0; k < POINT_COLUMNS; ++k)
-    energy += value_at(values + k * VECTOR) * value_at(integrals + k * VECTOR);
-  multiply_row<POINTS, NODES, false>(integrals, row, TO_NODES);
-  return sum_of(energy, VECTOR);
+  for (int k = 0; k < POINT_COLUMNS; ++k) {
+    Value& value = value_at(values + k * VECTOR);
+    const Value here = value_at(mass + k * VECTOR * step) * value;
+    Value& sum = k + 1 < POINT_COLUMNS ? energy.whole : energy.last;
+    sum = FMA(value, here, sum);
+    value = here;
+  }
+  multiply_row<POINTS, NODES, false>(values, row, TO_NODES);
 }
 
 // Rows along r, to the points and back; returns u . W u.
 PART double integrate_rows(const BlockElements& mine, const real* geometry, real* cubes) {
-  double energy = 0;
+  Energy energy = {};
   FOR_THREADS(n, mine.count * PLANE) {
     const int row = n % PLANE;
     const real* const mass = geometry + static_cast<index_t>(mine.numbers[n / PLANE]) * VOLUME;
     real* const u = cubes + n * PITCH;
-    energy +=
-        COALESCED ? integrate_row(u, mass + row, PLANE) : integrate_row(u, mass + row * POINTS, 1);
+    if (COALESCED) integrate_row(u, mass + row, PLANE, energy);
+    else integrate_row(u, mass + row * POINTS, 1, energy);
   }
-  return energy;
+  return sum_of(energy.whole, VECTOR) + sum_of(energy.last, IN_LAST);
 }
 
 // Applies the operator to the elements with these numbers, (count,), ELEMENTS a block: from

@@ -83,7 +83,7 @@ PART double find_all_fluxes(const BlockElements& mine, const real* geometry, rea
     const index_t before = static_cast<index_t>(mine.numbers[e]) * (FACTORS * VOLUME);
     const real* const g = geometry + before + s * POINTS + r;
     const Value found = find_fluxes(g, u + first, of_r + first, of_s + first);
-    energy += sum_of(found, POINTS - r < VECTOR ? POINTS - r : VECTOR);
+    energy += sum_of(found, r + VECTOR <= POINTS ? VECTOR : IN_LAST);
   }
   return energy;
 }

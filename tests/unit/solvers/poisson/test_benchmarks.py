@@ -19,11 +19,18 @@ from groundswell.bench.tables import show
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.benchmarks import BENCHMARK, Sizes, Sweep, draw
+from groundswell.solvers.poisson.benchmarks.bakeoff import (
+    PROBLEMS,
+    BakeoffProblem,
+    make_solver,
+)
 from groundswell.solvers.poisson.benchmarks.problems import Cubes, processes
+from groundswell.solvers.poisson.benchmarks.speed import time_iterations
 from groundswell.solvers.poisson.benchmarks.tables import SOLVES, _peaks
 from groundswell.solvers.poisson.coefficients import Coefficients
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
+from groundswell_rivals.poisson.bakeoff import PROBLEMS as GAUSS_PROBLEMS
 
 SMALL = Sizes(
     stream=4096,
@@ -39,7 +46,7 @@ import sys
 from groundswell.bench import run_bench
 from groundswell.solvers.poisson import benchmarks as poisson
 poisson.SIZES["cpu"] = poisson.Sizes(
-    4096, 0, (), {3: (1, 2)}, poisson.Sweep((3,), (200.0,)), {7: (3,)}
+    4096, 0, (), {3: (1, 2)}, poisson.Sweep((3,), (200.0,), 20), {7: (3,)}
 )
 run_bench("poisson", backend="cpu", output=sys.argv[1])
 """
@@ -139,6 +146,10 @@ def test_on_two_ranks(tmp_path: Path) -> None:
         assert row["efficiency"] == pytest.approx(row["alone"] / row["seconds"])
     counts = [row["iterations"] for row in found["solves"]]
     assert counts[0] > 3 * counts[1] > 0
+    for problem in (*GAUSS_PROBLEMS, *PROBLEMS):
+        [row, *_] = found[problem.key]
+        assert row["residual"] == pytest.approx(residual_of(problem), rel=1e-6)
+        assert 1e-5 < row["residual"] < 0.5
 
 
 def residual(edge: int, metric: str) -> float:
@@ -152,6 +163,16 @@ def residual(edge: int, metric: str) -> float:
     backend.assign(solver.b, cubes.load)
     residuals = solver.solve().residuals
     return float(residuals[-1] / residuals[0])
+
+
+def residual_of(problem: BakeoffProblem) -> float:
+    """After 20 iterations on one rank, on the two cubes of two."""
+    box, comm, backend = Box((2, 2, 4)), SerialCommunicator(), open_backend("cpu")
+    cubes = Cubes(comm, 3, 2, box, space_on(box, 3))
+    session = Session(backend, comm, SMALL)
+    solver = make_solver(session, problem, cubes, "stored")
+    load = cubes.load * (cubes.inside if problem.is_fixed else 1.0)
+    return time_iterations(backend, solver, load, comm)[1]
 
 
 def test_a_load_knows_no_ranks() -> None:

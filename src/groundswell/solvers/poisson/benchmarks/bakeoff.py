@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Launch
 from groundswell.bench import Session
 from groundswell.bench.tables import Column, Measured, Row, Table, field
 from groundswell.solvers.poisson.benchmarks.columns import (
@@ -143,13 +143,22 @@ def measure_problem(session: Session, problem: BakeoffProblem) -> Iterator[Row]:
 
 
 def start_compiling(session: Session, problem: BakeoffProblem) -> None:
-    """Start to compile the kernels of all degrees at once; measurements wait for theirs."""
-    sweep = session.sizes.bakeoff
+    """Start to compile the operators of all degrees at once; the first measurement waits."""
+    sweep, backend = session.sizes.bakeoff, session.backend
     for degree in sweep.degrees:
         for edge in sweep.edges(degree)[:1]:
-            every = shared_cubes(session, degree, edge)
-            for metric in problem.metrics(session.backend):
-                make_solver(session, problem, every, metric).close()
+            cubes = problem.on(shared_cubes(session, degree, edge))
+            for metric in problem.metrics(backend):
+                list_launches(backend, cubes, problem.operator(backend, cubes, metric))
+
+
+def list_launches(backend: Backend, cubes: Cubes, operator: ElementProduct) -> list[Launch]:
+    """The operator's launches on arrays of their own, whose kernels are compiled meanwhile."""
+    everyone, space = np.arange(len(cubes.space.elements)), cubes.space
+    shape = (cubes.components,) if cubes.components > 1 else ()
+    x, y = (backend.zeros((*shape, count), "f8") for count in (space.size, space.dofs.size))
+    energies = backend.zeros((operator.blocks(everyone),), "f8")
+    return operator.launches(everyone, x, y, energies)
 
 
 def make_solver(
