@@ -47,7 +47,9 @@ def flows_fixed(
         reactions: A u - b at fixed nodes, (values,).
         dofs: assembled values on each side, by tag.
     """
-    on_side = {tag: np.isin(np.arange(len(reactions)), numbers) for tag, numbers in dofs.items()}
+    on_side = {tag: np.zeros(len(reactions), bool) for tag in dofs}
+    for tag, numbers in dofs.items():
+        on_side[tag][numbers] = True
     meeting = [(a, b) for a in dofs for b in dofs if a < b and (on_side[a] & on_side[b]).any()]
     everywhere = {pair for pairs in comm.allgather(meeting) for pair in pairs}
     return {
