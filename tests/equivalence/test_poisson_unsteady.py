@@ -35,9 +35,25 @@ def content(**run: Any) -> dict[str, Any]:
     }
 
 
-def test_two_ranks_find_the_same(on_ranks: OnRanks, tmp_path: Path) -> None:
-    alone = run_cases(on_ranks, 1, {"alone": content()}, tmp_path) / "alone"
-    both = run_cases(on_ranks, 2, {"both": content()}, tmp_path) / "both"
+def changing() -> dict[str, Any]:
+    """Functions that are no products of time and position; no rank has faces of all sides."""
+    found = content()
+    found["equation"]["source"] = "cos(z - t)"
+    found["boundaries"] = {
+        "west": {"kind": "fixed", "value": "sin(t * (1 + y))"},
+        "south": {"kind": "fixed", "value": "t * z"},
+        "east": {"kind": "flux", "value": "sin(y - t)"},
+        "top": {"kind": "robin", "h": 3.0, "ambient": "y * exp(-t * x)"},
+    }
+    return found
+
+
+@pytest.mark.parametrize("make", [content, changing])
+def test_two_ranks_find_the_same(
+    on_ranks: OnRanks, tmp_path: Path, make: Callable[[], dict[str, Any]]
+) -> None:
+    alone = run_cases(on_ranks, 1, {"alone": make()}, tmp_path) / "alone"
+    both = run_cases(on_ranks, 2, {"both": make()}, tmp_path) / "both"
     a, b = (LagrangeElements.read(path / "solution.vtkhdf").fields["u"] for path in (alone, both))
     assert np.ptp(a) > 0.5
     np.testing.assert_allclose(a, b, rtol=0, atol=1e-9)

@@ -12,6 +12,7 @@ from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.solvers.poisson.multigrid import Cycle
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -20,33 +21,40 @@ BOX, DEGREE = Box((3, 4, 5), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order
 
 def check_components(backend: Backend, job: Communicator) -> None:
     """Solutions, and the parts of a problem."""
-    for preconditioner in ("jacobi", "multigrid"):
-        check_solutions(backend, job, preconditioner)
+    for preconditioner, coarse in (("jacobi", ""), ("multigrid", "direct"), ("multigrid", "amg")):
+        check_solutions(backend, job, preconditioner, coarse)
     check_parts(backend, job)
 
 
-def check_solutions(backend: Backend, job: Communicator, preconditioner: str) -> None:
+def check_solutions(backend: Backend, job: Communicator, preconditioner: str, coarse: str) -> None:
     """All at once on ranks as one by one on one rank."""
+    how = preconditioner, Cycle(coarse=coarse)
     mine = ElementPartition.of(BOX, job.size).elements(job.rank)
     everyone = np.arange(BOX.count)
-    found, iterations = solved(backend, job, mine, preconditioner, together=True)
+    found, iterations = solved(backend, job, mine, *how, together=True)
     serial = (open_backend("cpu"), SerialCommunicator(), everyone)
-    alone, _ = solved(*serial, preconditioner, together=False)
-    _, same = solved(*serial, preconditioner, together=True)
+    alone, _ = solved(*serial, *how, together=False)
+    _, same = solved(*serial, *how, together=True)
     assert abs(iterations - same) <= 3
     for some, every in zip(found, alone, strict=True):
         assert np.allclose(some, every[mine], rtol=0, atol=1e-8 * np.abs(every).max())
 
 
 def solved(
-    backend: Backend, job: Communicator, mine: Floats, preconditioner: str, *, together: bool
+    backend: Backend,
+    job: Communicator,
+    mine: Floats,
+    preconditioner: str,
+    cycle: Cycle,
+    *,
+    together: bool,
 ) -> tuple[Floats, int]:
     """u of three sources of very different size, and the iterations."""
     space = FunctionSpace.on(job, BOX, DEGREE, mine)
     tuned = space.autotune(backend, "float64")
     equation = Equation(fixed={tag: lambda x, y, z: 0 * x for tag in (1, 4)})
     method = MethodSection(preconditioner=preconditioner)
-    system = LinearSystem(backend, tuned, equation, method)
+    system = LinearSystem(backend, tuned, equation, method, cycle=cycle)
     x, y, z = np.moveaxis(space.nodes, -1, 0)
     sources, sides = np.stack([x * y, 1e6 * np.sin(9 * z), 1e-3 * x]), np.stack([x, y - z, 1 + z])
     if together:

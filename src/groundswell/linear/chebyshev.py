@@ -11,6 +11,7 @@ one-sided V-cycles).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cache
 
@@ -54,7 +55,6 @@ class Chebyshev:
             should not depend on the number of ranks.
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
         transport: how ranks add up sums, a name in connect.TRANSPORTS, or "auto".
-        largest: upper bound of the eigenvalues of S A; by default an estimate.
 
     Attributes:
         vectors: the layout.
@@ -77,32 +77,40 @@ class Chebyshev:
         *,
         order: int = 3,
         transport: str = "auto",
-        largest: float | None = None,
     ) -> None:
-        backend = vectors.backend
-        self.vectors, self._order = vectors, order
-        arrays = [vectors.zeros() for _ in range(6)]
-        self.b, self.x, self.r, self._w, self._z, self._total = arrays
-        self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
-        halo = _halos(vectors, self.b)
-        self.parts: list[LinearOperator] = [self._apply, self._precondition, *halo]
-        if largest is None:
-            largest = SAFETY * self._estimate_largest(np.asarray(start, float), transport)
-        self.largest = largest
-        table = coefficients(order, self.largest)
-        self._table = backend.to_device(table.ravel().astype(vectors.dtype))
-        self._module = backend.compile(chebyshev_source(vectors.dtype))
-        copy = convert(backend, self.b, self.r, vectors.size)
-        self.residual = [*self._apply.launches, *self._subtract_product(self.b)]
-        self.before = [*_launches(halo), *copy, *self._steps(FROM_ZERO)]
-        self.after = [*self.residual, *self._steps(FROM_X)]
+        self._order = order
+        self._connect(vectors, apply, precondition)
+        self.largest = SAFETY * self._estimate_largest(np.asarray(start, float), transport)
+        self._make_launches()
 
     def for_components(
         self, count: int, apply: OperatorFactory, precondition: OperatorFactory
     ) -> Chebyshev:
-        """The same smoother for vectors of several components."""
-        several = (replace(self.vectors, components=count), apply, precondition)
-        return Chebyshev(*several, (), order=self._order, largest=self.largest)
+        """The same smoother for vectors of several components, without another estimate."""
+        several = copy(self)
+        several._connect(replace(self.vectors, components=count), apply, precondition)
+        several._make_launches()
+        return several
+
+    def _connect(
+        self, vectors: VectorLayout, apply: OperatorFactory, precondition: OperatorFactory
+    ) -> None:
+        self.vectors = vectors
+        arrays = [vectors.zeros() for _ in range(6)]
+        self.b, self.x, self.r, self._w, self._z, self._total = arrays
+        self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
+        self._halo = _halos(vectors, self.b)
+        self.parts: list[LinearOperator] = [self._apply, self._precondition, *self._halo]
+
+    def _make_launches(self) -> None:
+        vectors = self.vectors
+        backend, table = vectors.backend, coefficients(self._order, self.largest)
+        self._table = backend.to_device(table.ravel().astype(vectors.dtype))
+        self._module = backend.compile(chebyshev_source(vectors.dtype))
+        copied = convert(backend, self.b, self.r, vectors.size)
+        self.residual = [*self._apply.launches, *self._subtract_product(self.b)]
+        self.before = [*_launches(self._halo), *copied, *self._steps(FROM_ZERO)]
+        self.after = [*self.residual, *self._steps(FROM_X)]
 
     def _steps(self, first: int) -> list[Launch]:
         launches: list[Launch] = []

@@ -40,6 +40,7 @@ UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 DTYPES = {"double": "float64", "single": "float32"}
 TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the residual
 MAX_DEGREE = 15
+UNIT_TEXT = r"^[^\s$\\][^$\\\n]{0,19}$|^$"  # without what matplotlib takes for formulas
 VARYING = ("source", "exact", "value", "ambient")  # keys of functions that may contain the time
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
@@ -189,7 +190,8 @@ class MethodSection(Section):
 class PoissonOutput(OutputSection):
     """`[output]`: `fields` writes u on all elements; residuals are always written.
 
-    `film` is for cases with `[time]`: a film of the middle plane across y.
+    `film` is for cases with `[time]`: a film of the middle plane across y. `unit` is that of u, for
+    files and colour bars.
     """
 
     recordable: ClassVar[Recordable] = Recordable(
@@ -201,6 +203,7 @@ class PoissonOutput(OutputSection):
 
     fields: Flag = True
     film: Flag = False
+    unit: Annotated[str, Field(pattern=UNIT_TEXT)] = ""
 
 
 STEADY = replace(PoissonOutput.recordable, what=("final",), timed=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.film import MOST_FRAMES, clock, film, frames_of
 from groundswell.plotting.style import colour_bar, headline, plane_height, title_of
 from groundswell.solvers.poisson.case import PoissonCase
+from groundswell.solvers.poisson.recordable import NO_UNIT
 from groundswell.spectral_elements.recording import ElementDomain
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ def _section(case: PoissonCase, domain: ElementDomain) -> RecordSection:
     return RecordSection.model_validate(content)
 
 
+def solution_label(attrs: Mapping[str, Any]) -> str:
+    """u, with its unit if the case gives it, of the attributes of a file or a variable."""
+    unit = attrs.get("units", NO_UNIT)
+    return "u" if unit == NO_UNIT else f"u ({unit})"
+
+
 def solution_film(results: str | Path) -> Path:
     """Draw `film.mp4` or `.gif`.
 
@@ -63,7 +70,7 @@ def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
     axes.set(xlabel="x (m)", ylabel="z (m)", aspect="equal")
     mesh = axes.pcolormesh(plane["x"], plane["z"], values[0], cmap="coolwarm", shading="nearest")
     mesh.set_clim(float(np.nanmin(values)), float(np.nanmax(values)))
-    colour_bar(axes, mesh, "u")
+    colour_bar(axes, mesh, solution_label(plane["u"].attrs))
     subtitle = headline(axes, title_of(plane.attrs, "Solution"), "")
     for n, time in enumerate(clock(plane["time"].values)):
         mesh.set_array(values[n])

@@ -31,10 +31,6 @@ class Inertia:
         """Integrals of capacity times each node's basis function, assembled."""
         return self._system.load(np.broadcast_to(self.capacity, self._weights.shape), None)
 
-    def sum(self, u: Floats) -> float:
-        """The integral of capacity times u over this rank's elements."""
-        return float((self._weights * u).sum())
-
     def initial(self, prescribed: Floats) -> Floats:
         """Initial values at the nodes, (elements, (N + 1)^3), the same in all elements of a node.
 

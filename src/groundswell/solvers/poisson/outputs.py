@@ -166,4 +166,6 @@ class Outputs:
     def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:
         setup = self._setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
+        if unit := setup.case.output.unit:
+            attrs["units"] = unit
         return LagrangeElements.of(setup.mesh, setup.degree, fields, attrs).write(path)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
+from numpy.typing import NDArray
 
 from groundswell.arrays import Integers
 from groundswell.meshes.hexahedra import AXES, Floats, face_nodes
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.report.pictures import Picture
-from groundswell.solvers.poisson.film import solution_film
+from groundswell.solvers.poisson.clipped_view import can_render, render_clipped, render_outside
+from groundswell.solvers.poisson.film import solution_film, solution_label
 from groundswell.solvers.poisson.history_picture import history_picture
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
 _QUADS = 50_000  # of a panel, about
@@ -42,17 +47,54 @@ def solution_picture(results: str | Path) -> Path:
     elements = LagrangeElements.read(results / "solution.vtkhdf")
     panels = [np.arange(len(elements.connectivity)), *_behind_the_middle(elements)]
     path = results / "solution.png"
-    with picture(path, 4.6 if len(panels) > 1 else 6.5) as figure:
-        style: dict[str, Any] = {"projection": "3d", "proj_type": "ortho"}
-        axes = figure.subplots(1, len(panels), squeeze=False, subplot_kw=style)[0]
-        colours = _colours(elements.fields["u"])
-        for each, chosen in zip(axes, panels, strict=True):
-            _draw(each, _faces(elements, chosen), colours)
-        bar = figure.colorbar(colours, ax=list(axes), aspect=30, pad=0.02, label="u")
+    rendered = _rendered(elements)
+    with picture(path, 4.6 if len(rendered or panels) > 1 else 6.5) as figure:
+        shown: list[Axes] = _show(figure, rendered) or _draw_panels(figure, elements, panels)
+        colours, label = _colours(elements.fields["u"]), solution_label(elements.attrs)
+        bar = figure.colorbar(colours, ax=shown, aspect=30, pad=0.02, label=label)
         bar.outline.set_visible(False)
-        cut = ", and behind the middle across y" if len(panels) > 1 else ""
-        headline(axes[0], title_of(elements.attrs, "Solution"), f"u on the outside{cut}")
+        cut = ", and behind the middle across y" if len(shown) > 1 else ""
+        size = f"; {_size(elements)}" if rendered else ""
+        headline(shown[0], title_of(elements.attrs, "Solution"), f"u on the outside{cut}{size}")
     return path
+
+
+def _size(elements: LagrangeElements) -> str:
+    """The size of the domain, which views without axes do not show."""
+    lengths = np.ptp(elements.points, axis=0)
+    return "the whole is {:.3g} m x {:.3g} m x {:.3g} m".format(*lengths)
+
+
+def _rendered(elements: LagrangeElements) -> list[NDArray[np.uint8]]:
+    """Views from outside and cut open by pyvista; none if it cannot render here."""
+    if not can_render():
+        return []
+    outside = _faces(elements, np.arange(len(elements.connectivity)))
+    given = elements, outside, _colours(elements.fields["u"])
+    try:
+        return [render_outside(*given), render_clipped(*given)]
+    except Exception:  # what a library raises that results do not need; matplotlib draws them, too
+        return []
+
+
+def _show(figure: Figure, rendered: Sequence[NDArray[np.uint8]]) -> list[Axes]:
+    """Show views as they are."""
+    axes = list(figure.subplots(1, len(rendered), squeeze=False)[0]) if rendered else []
+    for each, view in zip(axes, rendered, strict=True):
+        each.imshow(view)
+        each.set_axis_off()
+    return axes
+
+
+def _draw_panels(
+    figure: Figure, elements: LagrangeElements, panels: Sequence[Integers]
+) -> list[Axes]:
+    style: dict[str, Any] = {"projection": "3d", "proj_type": "ortho"}
+    axes = list(figure.subplots(1, len(panels), squeeze=False, subplot_kw=style)[0])
+    colours = _colours(elements.fields["u"])
+    for each, chosen in zip(axes, panels, strict=True):
+        _draw(each, _faces(elements, chosen), colours)
+    return axes
 
 
 def convergence_picture(results: str | Path) -> Path:

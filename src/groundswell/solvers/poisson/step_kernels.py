@@ -110,6 +110,8 @@ class SparseUpload:
 
     def run(self, values: Floats) -> None:
         """Copy the values to the device, and from there to their places."""
+        if not len(values):
+            return
         self._backend.assign(self._values, values)
         for launch in self._launches:
             launch()
