@@ -57,7 +57,7 @@ def create_netcdf(
         streamed: variables that have only a type, whose values `write_streams` will write.
     """
     large = {name: of.values for name, of in variables.items() if _is_large(of)}
-    with NewNetcdfFile(path, dimensions, {name: of.dims for name, of in variables.items()}) as file:
+    with NewNetcdfFile(path, dimensions, variables) as file:
         for name, variable in variables.items():
             _create_variable(file, name, variable, streamed=name in (*large, *streamed))
         file.describe(netcdf_attributes({"Conventions": _CONVENTIONS, **attrs}))
@@ -153,7 +153,9 @@ def _create_variable(file: NewNetcdfFile, name: str, variable: Variable, *, stre
     values = None if variable.values is None else np.asarray(variable.values)
     dtype = variable.dtype if values is None else values.dtype
     text = values is not None and values.dtype.kind in "UO"
-    created = file.create(name, str if text else dtype, variable.chunks, streamed=streamed)
+    created = file.create(
+        name, variable.dims, str if text else dtype, variable.chunks, streamed=streamed
+    )
     if values is not None and values.size and not streamed:
         created[...] = values.astype(object) if text else values
     file.describe(netcdf_attributes(variable.attrs), name)
