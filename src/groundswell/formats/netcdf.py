@@ -1,4 +1,4 @@
-"""NetCDF files: creation of version 4, reading with xarray."""
+"""NetCDF files: creation of version 4 with h5netcdf, reading with xarray."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.damage import read_errors_reported
-from groundswell.formats.netcdf_creation import NewNetcdfFile
-from groundswell.formats.streams import Stream, write_streams
+from groundswell.formats.streams import Stream, allocated_at_once, write_streams
 
 if TYPE_CHECKING:
     import xarray
@@ -56,11 +55,15 @@ def create_netcdf(
     Args:
         streamed: variables that have only a type, whose values `write_streams` will write.
     """
+    import h5netcdf  # type: ignore[import-untyped]
+
     large = {name: of.values for name, of in variables.items() if _is_large(of)}
-    with NewNetcdfFile(path, dimensions, variables) as file:
+    with h5netcdf.File(path, "w", locking=False) as file:
+        file.dimensions = dict(dimensions)
         for name, variable in variables.items():
             _create_variable(file, name, variable, streamed=name in (*large, *streamed))
-        file.describe(netcdf_attributes({"Conventions": _CONVENTIONS, **attrs}))
+        for key, value in netcdf_attributes({"Conventions": _CONVENTIONS, **attrs}).items():
+            file.attrs[key] = value
     write_streams(path, [Stream.of_array(*each) for each in large.items()])
 
 
@@ -148,17 +151,24 @@ def _attribute(value: object) -> object:
     return value if isinstance(value, str) else np.asarray(value)[()]
 
 
-def _create_variable(file: NewNetcdfFile, name: str, variable: Variable, *, streamed: bool) -> None:
+def _create_variable(file: Any, name: str, variable: Variable, *, streamed: bool) -> None:
     """Create a variable, and write its values unless a stream does so."""
-    values = None if variable.values is None else np.asarray(variable.values)
-    dtype = variable.dtype if values is None else values.dtype
-    text = values is not None and values.dtype.kind in "UO"
-    created = file.create(
-        name, variable.dims, str if text else dtype, variable.chunks, streamed=streamed
-    )
-    if values is not None and values.size and not streamed:
-        created[...] = values.astype(object) if text else values
-    file.describe(netcdf_attributes(variable.attrs), name)
+    import h5py
+
+    values, dtype, more = variable.values, variable.dtype, {}
+    if streamed:
+        dtype = dtype or values.dtype
+        more = {"dcpl": allocated_at_once()}
+    elif values is not None:
+        values = np.asarray(values)
+        text = values.dtype.kind in "UO"
+        dtype = h5py.string_dtype() if text else values.dtype
+        values = values.astype(object) if text else values
+    added = file.create_variable(name, variable.dims, dtype, chunks=variable.chunks, **more)
+    if values is not None and values.size and not more:
+        added[...] = values
+    for key, value in netcdf_attributes(variable.attrs).items():
+        added.attrs[key] = value
 
 
 def _is_large(variable: Variable) -> bool:
