@@ -9,6 +9,8 @@ PROBLEMS = [
     "symmetry:centre",
     "lid:reynolds_100",
     "lid:reynolds_1000",
+    "lid_profiles:cube_1000",
+    "lid_profiles:square_5000",
     "vortices:vortices_in_time",
     "tall:oscillating",
 ]
