@@ -14,14 +14,12 @@ from groundswell.case.common import Case, DataFile, OutputSection, RunSection, S
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, InRange, Positive, Unit
+from groundswell.solvers.cavity.solids import Conductivity, SolidSection, solid_violations
 from groundswell.solvers.cavity.walls import AXES as AXES
 from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes, profiles
 
 Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
 Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
-Conductivity = Annotated[
-    float, Unit("W/m/K", "a thermal conductivity", "0.026 W/m/K"), Positive, InRange
-]
 Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
 Length = Annotated[units.Length, Positive, InRange]
 Number = Annotated[units.Number, Positive, InRange]
@@ -223,6 +221,7 @@ class CavityCase(Case):
     fluid: Fluid
     walls: WallsSection = WallsSection()
     grid: GridSection
+    solid: tuple[SolidSection, ...] = ()
     start: StartSection | None = None
 
     def violations(self) -> Iterator[Violation]:
@@ -235,6 +234,7 @@ class CavityCase(Case):
             for location, text in untimed.violations(self.output.record):
                 yield ("output", *location), text
         yield from self._heat_violations()
+        yield from self._solid_violations()
         if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
             yield (
                 ("fluid", "kind"),
@@ -258,6 +258,25 @@ class CavityCase(Case):
                 'cannot be "flux" unless another wall is "fixed" or "robin": the temperature of '
                 "steady flow would be undefined",
             )
+
+    def _solid_violations(self) -> Iterator[Violation]:
+        yield from solid_violations(self.solid, self.walls, self.grid.size)
+        if self.solid and isinstance(self.fluid, Substance) and self.fluid.conductivity is None:
+            yield ("fluid", "conductivity"), "is required for solid[0]"
+        for n, solid in enumerate(self.solid):
+            if self.time.is_unsteady and solid.heat_capacity is None:
+                yield ("solid", n, "heat_capacity"), "is required for flow in time"
+            if solid.power and not self.walls.has_level and not self.time.is_unsteady:
+                yield (
+                    ("solid", n, "power"),
+                    'needs a wall that is "fixed" or "robin": the temperature of steady flow would '
+                    "be undefined",
+                )
+
+    @property
+    def conserves_heat(self) -> bool:
+        """Whether the fluid conserves heat exactly; see `WallsSection.conserves_heat`."""
+        return bool(self.solid) or self.walls.conserves_heat
 
     @property
     def conductivity(self) -> float:

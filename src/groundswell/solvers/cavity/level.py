@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, HostArray
-from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, Source
+from groundswell.backends import Backend, Blocks, Cells, Constant, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SingleRank
@@ -27,6 +27,7 @@ from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording, records_of
+from groundswell.solvers.cavity.solid_grid import SolidGrid
 from groundswell.solvers.cavity.tiles import Tile
 
 SUMS = 6  # in each partial sum, see kernels/step.h
@@ -85,6 +86,7 @@ class Level:
         self.tile = Tile.of(self.part.cells, backend.processors)
         self.module = backend.compile(kernel_source(grid, self.part, backend.processors, steps))
         self.step_sizes = backend.zeros((len(grid.scheme.stages),), grid.dtype)
+        self.solids = self._solid_fields() if grid.case.solid else {}
         parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
@@ -154,6 +156,7 @@ class Level:
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
         extent = Blocks(parts, LANES)
+        fields |= self.solids
         self.module.launch("sum_rows", extent, **fields, sums=self._sums, parts=parts)()
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
@@ -227,6 +230,7 @@ class Level:
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.grid.dtype))
         self.set_walls()
+        in_order([*self.set_at_rest(self.copies[0])])()
         in_order(self.fill_ghosts())()
 
     def set_walls(self) -> None:
@@ -234,6 +238,23 @@ class Level:
         for index, values in shaped_walls(self.grid, self.part):
             for copy in self.copies:
                 self.backend.assign(copy["T"].array[index], values.astype(self.grid.dtype))
+
+    def set_at_rest(self, state: FlowState) -> list[Launch]:
+        """The launch that sets pressure and velocity in solids to zero, if there are any."""
+        if not self.solids:
+            return []
+        arrays = {name: state[name].interior for name in ("p", "u", "v", "w")}
+        cells = Cells(*self.part.cells)
+        return [self.module.launch("set_at_rest", cells, **arrays, fluid=self.solids["fluid"])]
+
+    def _solid_fields(self) -> dict[str, DeviceArray]:
+        """The arrays of kernels/solids.h."""
+        found: dict[str, DeviceArray] = {}
+        for name, values in SolidGrid(self.grid, self.part).fields().items():
+            field = Field(self.backend, self.layout, self.grid.dtype)
+            self.backend.assign(field.array, values.astype(self.grid.dtype))
+            found[name] = field.interior
+        return found
 
     def named_arrays(self) -> dict[str, DeviceArray]:
         """The arrays of this grid by name; copies of the fields but the first have numbers."""
@@ -248,7 +269,7 @@ class Level:
             for prefix, state in states.items()
             for name, field in state.items()
         }
-        return {**fields, "step_sizes": self.step_sizes}
+        return {**fields, **self.solids, "step_sizes": self.step_sizes}
 
     def distributed(self, field: Field) -> DistributedArray:
         """A field with its ghosts, for checkpoints."""
@@ -266,6 +287,7 @@ class Level:
     def _in_box(self, kernel: str, box: Block, **arguments: DeviceArray | int) -> Launch:
         for axis, first, count in zip("kji", box.start, box.shape, strict=True):
             arguments |= {f"first_{axis}": first, f"count_{axis}": count}
+        arguments |= self.solids
         return self.module.launch(kernel, self.tile.cover(box), **arguments)
 
 
@@ -276,7 +298,8 @@ def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> S
         **precision(grid.dtype),
         "FORCED": grid.is_forced,
         "UNSTEADY": grid.is_unsteady,
-        "CONSERVES_HEAT": grid.case.walls.conserves_heat,
+        "CONSERVES_HEAT": grid.case.conserves_heat,
+        "HAS_SOLIDS": bool(grid.case.solid),
         "LOCAL_STEPS": grid.case.time.local,
         "PRESSURE_LEADS": grid.pressure_leads,
     }

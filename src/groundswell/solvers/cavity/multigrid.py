@@ -66,7 +66,8 @@ class GridTransfer:
     @cached_property
     def flow_to_coarse(self) -> list[Launch]:
         """Restrict the fine flow to `coarse.restricted`."""
-        return [*self._fine.launches, *self._restrict_flow(), *self._gather()]
+        settle = self.coarse.set_at_rest(self.coarse.restricted)
+        return [*self._fine.launches, *self._restrict_flow(), *self._gather(), *settle]
 
     @cached_property
     def to_coarse(self) -> list[Launch]:
@@ -79,6 +80,7 @@ class GridTransfer:
             *self._restrict_flow(),
             *self._transfer(restriction, self._of(fine, 1), self._restricted(rates)),
             *self._gather(),
+            *coarse.set_at_rest(coarse.restricted),
             *self._combine(coarse.restricted, flow),
             *coarse.fill_ghosts(),
             coarse.compute_rates(coarse.forcing, forced=False),
@@ -94,6 +96,7 @@ class GridTransfer:
             *self._combine(coarse.copies[0], coarse.restricted, SUBTRACT),
             *self._correction.launches,
             *self._transfer(interpolation, change, self._of(fine, 0), ADD),
+            *fine.set_at_rest(fine.copies[0]),
             *fine.fill_ghosts(),
         ]
 

@@ -5,6 +5,7 @@
 // K.
 #pragma once
 #include "lines.h"
+#include "solids.h"
 
 struct State {
   real p, u, v, w, t;
@@ -14,6 +15,7 @@ struct Fields {
 };
 struct ConstFields {
   const real *p, *u, *v, *w, *t;
+  Solids solids;
 };
 
 // The values of a point and its neighbours along an axis.
@@ -42,9 +44,10 @@ template <class Axis> INLINE void close(Line& line, int n, int along) {
 }
 
 // Waves of artificial compressibility: beta squared, and for each axis twice the speed of the
-// faster wave, |u| + sqrt(u^2 + 4 beta^2), m/s.
+// faster wave, |u| + sqrt(u^2 + 4 beta^2), m/s. With solids, also the point among them.
 struct Waves {
   real beta2, x, y, z;
+  Node node;
 };
 
 INLINE real twice_wave(real speed, real beta2) {
@@ -53,7 +56,7 @@ INLINE real twice_wave(real speed, real beta2) {
 INLINE Waves waves(real u, real v, real w) {
   const real speed2 = FMA(u, u, FMA(v, v, w * w));
   const real beta2 = speed2 > REAL(LEAST_BETA2) ? speed2 : REAL(LEAST_BETA2);
-  return {beta2, twice_wave(u, beta2), twice_wave(v, beta2), twice_wave(w, beta2)};
+  return {beta2, twice_wave(u, beta2), twice_wave(v, beta2), twice_wave(w, beta2), Node{}};
 }
 
 INLINE real larger(real a, real b) { return a > b ? a : b; }
@@ -80,10 +83,13 @@ struct Limits {
 };
 INLINE Limits step_limits(const Waves& wave) {
   const real waves = larger(crossings(wave), undamped(wave));
-  const Limits limits = {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
+  const real thermal = HAS_SOLIDS ? wave.node.spread : REAL(THERMAL_LIMIT);
+  const bool still = HAS_SOLIDS && wave.node.still;
+  const Limits limits = {larger(waves, REAL(VISCOUS_LIMIT)),
+                         still ? thermal : larger(waves, thermal)};
   if (!UNSTEADY) return limits;
   const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
-  return {limits.velocity + decay, limits.heat + decay};
+  return {limits.velocity + decay, limits.heat + (HAS_SOLIDS ? wave.node.capacity * decay : decay)};
 }
 
 // Steps of pressure, velocity and heat, s.
@@ -125,11 +131,13 @@ INLINE real minus_twice_sum(real diffusivity) {
 
 // Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In unsteady
 // flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest.
-INLINE Gathered begin(const State& at) {
+// With solids, the source of heat replaces the centre's term: `conduct` has all of it.
+INLINE Gathered begin(const State& at, const Node& node) {
   const real decay = UNSTEADY ? REAL(INERTIA) : REAL(0);
   const real nu = minus_twice_sum(VISCOSITY) - decay, alpha = minus_twice_sum(DIFFUSIVITY) - decay;
+  const real heat = HAS_SOLIDS ? FMA(-decay * node.capacity, at.t, node.source) : alpha * at.t;
   return {{REAL(0), FMA(REAL(BUOYANCY_X), at.t, nu * at.u), FMA(REAL(BUOYANCY_Y), at.t, nu * at.v),
-           FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), alpha * at.t},
+           FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), heat},
           REAL(0),
           REAL(0)};
 }
@@ -165,7 +173,8 @@ INLINE void gather(Gathered& sum, real& push, real p, real speed, real along, co
   move<Axis>(sum.rate.u, u, f.u, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.v, v, f.v, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.w, w, f.w, minus_speed, VISCOSITY);
-  move<Axis>(sum.rate.t, t, f.t, CONSERVES_HEAT ? REAL(0) : minus_speed, DIFFUSIVITY);
+  move<Axis>(sum.rate.t, t, f.t, CONSERVES_HEAT ? REAL(0) : minus_speed,
+             HAS_SOLIDS ? REAL(0) : REAL(DIFFUSIVITY));
   if (CONSERVES_HEAT) carry_heat<Axis>(sum.heat, f, along);
   push = FMA(-half, f.p.d - f.p.b, push);
   sum.outflow = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.outflow);
@@ -179,6 +188,11 @@ INLINE State finish(const Gathered& sum, real beta2, real cubes) {
   rate.p = -beta2 * sum.outflow;
   if (CONSERVES_HEAT) rate.t = FMA(-cubes, sum.heat, rate.t);
   return rate;
+}
+
+// The sums at a point in a solid, where only heat moves, by conduction.
+INLINE Gathered at_rest(const Gathered& sum) {
+  return {{REAL(0), REAL(0), REAL(0), REAL(0), sum.rate.t}, REAL(0), REAL(0)};
 }
 
 INLINE State load(const ConstFields& f, index_t c) {
