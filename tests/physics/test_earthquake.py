@@ -289,6 +289,7 @@ LONG_OF_CAVITIES = [
     "cavity/convection:cube",
     "cavity/lid:reynolds_1000",
     "cavity/lid_profiles:cube_1000",
+    "cavity/solids:block",
     "cavity/symmetry:centre",
 ]
 

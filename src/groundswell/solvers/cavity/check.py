@@ -9,12 +9,13 @@ import numpy as np
 from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.simulation.solver import Cost
-from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.case import AXES, CavityCase
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.solid_grid import off_points
 
-GRID, FLOW = "Grid and steps", "The flow"
+GRID, FLOW, SOLIDS = "Grid and steps", "The flow", "Solids"
 
 MAX_CROSSED = 4.0  # spacings that the flow crosses in a step in time
 MIN_LAYER = 5.0  # points across a boundary layer
@@ -35,7 +36,7 @@ UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grids, steps and memory; the fluid and its boundary layers."""
-    return [*_grid(setup, cost), *_flow(setup.finest)]
+    return [*_grid(setup, cost), *_flow(setup.finest), *_solids(setup.finest)]
 
 
 def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -71,6 +72,16 @@ def _flow(grid: LevelGrid) -> Iterator[Quantity]:
     yield Quantity("layer", layer, "boundary layers" if layer else "", "points", text, FLOW)
 
 
+def _solids(grid: LevelGrid) -> Iterator[Quantity]:
+    """The size of each solid in spacings, and its properties relative to those of the fluid."""
+    for n, solid in enumerate(grid.case.solid):
+        sizes = zip(solid.low, solid.high, grid.grid.spacing, strict=True)
+        spacings = [(high - low) / h for low, high, h in sizes]
+        ratio = solid.conductivity / grid.case.conductivity
+        text = f"{format_extent(spacings)} spacings, conductivity {ratio:.4g} times the fluid's"
+        yield Quantity(f"solid_{n}", ratio, f"solid[{n}]", text=text, group=SOLIDS)
+
+
 def _unit(case: CavityCase, unit: str) -> str:
     """The unit; empty where dimensionless numbers define the fluid."""
     return unit if case.fluid.kind == "properties" else ""
@@ -84,6 +95,7 @@ def warnings(setup: Setup) -> list[str]:
     found = [
         *_rounding(setup.tolerance, setup.case.run.precision),
         *_thin_layers(setup.finest),
+        *_between_points(setup.finest),
     ]
     if setup.is_unsteady:
         return [*found, *_long_steps(setup)]
@@ -134,6 +146,17 @@ def _thin_layers(grid: LevelGrid) -> Iterator[str]:
             f"the thinnest boundary layer spans {layer:.2g} points; {MIN_LAYER:g} or more "
             "give heat fluxes and velocities there to a few per cent; use more points"
         )
+
+
+def _between_points(grid: LevelGrid) -> Iterator[str]:
+    for n, solid in enumerate(grid.case.solid):
+        axes = [AXES[a] for a in range(3) if grid.varies(a) and off_points(grid, solid, a)]
+        if axes:
+            yield (
+                f"solid[{n}] ends between points along {' and '.join(axes)}: heat passes its exact "
+                "surface, but the fluid stops at the outermost points in it, less than a spacing "
+                "inside; choose sizes and points such that surfaces lie on points"
+            )
 
 
 def _coarse_cells(grid: LevelGrid) -> Iterator[str]:

@@ -27,6 +27,7 @@ from groundswell.time_integration.runge_kutta import Scheme
 # Copies of the fields in addition to the scheme's: forcing and restricted flow on coarse grids; in
 # time, forcing and earlier flow on the finest.
 MORE_COPIES = 2
+SOLID_FIELDS = 6  # of kernels/solids.h
 CYCLES_IN_TIME = 4  # of a step: 1 to 12 were needed
 
 
@@ -52,7 +53,8 @@ def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
 def _of_part(grid: LevelGrid, part: Part) -> int:
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
     copies = grid.scheme.copies + (MORE_COPIES if grid.is_forced else 0)
-    return copies * len(FIELDS) * layout.size * layout.itemsize
+    fields = copies * len(FIELDS) + (SOLID_FIELDS if grid.case.solid else 0)
+    return fields * layout.size * layout.itemsize
 
 
 def _files(setup: Setup) -> int:

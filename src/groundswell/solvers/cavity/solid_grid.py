@@ -114,7 +114,8 @@ class SolidGrid:
         middles = (points[1:] + points[:-1]) / 2
         low = np.append(2 * points[0] - middles[0], middles)
         high = np.append(middles, 2 * points[-1] - middles[-1])
-        return sum(_shared(low, high, image) for image in _images(self.grid, solid, axis))
+        shares = [_shared(low, high, image) for image in _images(self.grid, solid, axis)]
+        return np.asarray(np.sum(shares, axis=0))
 
     def _points(self, axis: int) -> Floats:
         return points_beyond(self.grid, axis)[self._indices(axis)]
@@ -147,8 +148,8 @@ def fluid_centre(grid: LevelGrid) -> Triple:
         free = np.flatnonzero(~np.any(on_line, axis=0))
         if len(free):
             at = int(free[np.argmin(abs(free - centre[axis]))])
-            place = (*centre[:axis], at, *centre[axis + 1 :])
-            found.append((abs(at - centre[axis]) * grid.grid.spacing[axis], place))
+            i, j, k = (at if a == axis else centre[a] for a in range(3))
+            found.append((abs(at - centre[axis]) * grid.grid.spacing[axis], (i, j, k)))
     return min(found)[1] if found else centre
 
 
@@ -168,6 +169,13 @@ def on_points(grid: LevelGrid, solid: SolidSection, axis: int) -> Bools:
     if not grid.periodic[axis]:
         found[:GHOSTS] = found[-GHOSTS:] = False
     return found
+
+
+def off_points(grid: LevelGrid, solid: SolidSection, axis: int) -> bool:
+    """Whether a surface of a block across an axis lies inside the box and between points."""
+    points, h = points_beyond(grid, axis), grid.grid.spacing[axis]
+    inside = [s for s in solid.ends(axis) if SNAP * h < s < grid.case.grid.size[axis] - SNAP * h]
+    return any(abs(points - s).min() > 1e-3 * h for s in inside)
 
 
 def _images(grid: LevelGrid, solid: SolidSection, axis: int) -> Iterator[Ends]:
@@ -206,7 +214,7 @@ def misfits(grid: LevelGrid) -> Iterator[str]:
                 names = " and ".join(f"solid[{n}]" for n in beside)
                 yield (
                     f"a gap along {AXES[axis]} next to {names} has {counted(points, 'point')} in "
-                    f"fluid, and must have at least {FEWEST}; close it, widen it, or use more points"
+                    f"fluid, and must have {FEWEST} or more; close it, widen it, or use more points"
                 )
 
 

@@ -114,7 +114,17 @@ class UnsteadyCavity(FlowSolver):
             )
             for name in FIELDS
         ]
-        return [*begin, *level.fill_ghosts()]
+        return [*begin, *self._weigh_by_capacity(), *level.fill_ghosts()]
+
+    def _weigh_by_capacity(self) -> list[Launch]:
+        level = self.levels[0]
+        if not level.solids:
+            return []
+        arguments = {
+            "forcing": level.forcing["T"].interior,
+            "capacity": level.solids["capacity"],
+        }
+        return [self._launch("weigh_by_capacity", **arguments)]
 
     def _end_first_step(self) -> list[Launch]:
         level = self.levels[0]

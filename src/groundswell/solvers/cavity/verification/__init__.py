@@ -11,6 +11,9 @@ PROBLEMS = [
     "lid:reynolds_1000",
     "lid_profiles:cube_1000",
     "lid_profiles:square_5000",
+    "solids:layers",
+    "solids:balance",
+    "solids:block",
     "vortices:vortices_in_time",
     "tall:oscillating",
 ]
