@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from types import SimpleNamespace
@@ -104,7 +105,11 @@ def solver_sources(
 
 
 def cavity_sources(
-    precision: str, local: bool, unsteady: bool = False, heat: bool = False
+    precision: str,
+    local: bool,
+    unsteady: bool = False,
+    heat: bool = False,
+    solids: Sequence[Any] = (),
 ) -> list[Source]:
     """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has.
 
@@ -112,7 +117,7 @@ def cavity_sources(
         unsteady: in time.
         heat: with walls that have a heat flux and a heat transfer coefficient, and move.
     """
-    in_time = {"duration": 1.0, "step": 0.1} if unsteady else {}
+    in_time: dict[str, Any] = {"duration": 1.0, "step": 0.1} if unsteady else {}
     walls = {
         "south": {"kind": "flux", "flux": 0.3},
         "north": {"kind": "robin", "h": 2.0, "ambient": "0.3 * x * z"},
@@ -122,6 +127,7 @@ def cavity_sources(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
         grid={"points": [150, 40, 40]},
         walls=walls if heat else {},
+        solid=solids,
         time={"local": local} | in_time,
         run={"precision": precision},
     )

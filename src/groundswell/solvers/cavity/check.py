@@ -18,6 +18,7 @@ from groundswell.solvers.cavity.solid_grid import off_points
 GRID, FLOW, SOLIDS = "Grid and steps", "The flow", "Solids"
 
 MAX_CROSSED = 4.0  # spacings that the flow crosses in a step in time
+MAX_CONDUCTIVITY = 100.0  # of a solid over that of the fluid: a heated one takes 264 cycles
 MIN_LAYER = 5.0  # points across a boundary layer
 # Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
 # 8e-7 in single precision.
@@ -96,6 +97,7 @@ def warnings(setup: Setup) -> list[str]:
         *_rounding(setup.tolerance, setup.case.run.precision),
         *_thin_layers(setup.finest),
         *_between_points(setup.finest),
+        *_good_conductors(setup),
     ]
     if setup.is_unsteady:
         return [*found, *_long_steps(setup)]
@@ -156,6 +158,19 @@ def _between_points(grid: LevelGrid) -> Iterator[str]:
                 f"solid[{n}] ends between points along {' and '.join(axes)}: heat passes its exact "
                 "surface, but the fluid stops at the outermost points in it, less than a spacing "
                 "inside; choose sizes and points such that surfaces lie on points"
+            )
+
+
+def _good_conductors(setup: Setup) -> Iterator[str]:
+    if setup.is_unsteady:
+        return
+    for n, solid in enumerate(setup.case.solid):
+        ratio = solid.conductivity / setup.case.conductivity
+        if ratio > MAX_CONDUCTIVITY:
+            yield (
+                f"solid[{n}] conducts {ratio:,.4g} times as well as the fluid: it is nearly "
+                "isothermal, but the run converges slowly; a conductivity of "
+                f"{MAX_CONDUCTIVITY * setup.case.conductivity:.3g} gives nearly the same flow"
             )
 
 

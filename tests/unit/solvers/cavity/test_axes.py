@@ -42,7 +42,7 @@ TIME = {"tolerance": 1e-9}
 
 
 SOLIDS = [  # one in the fluid, and one on a wall and in a corner
-    {"low": [0.3, 0.3, 0.4], "high": [0.6, 0.7, 0.7], "conductivity": 3.0, "power": 0.2},
+    {"low": [0.3, 0.3, 0.4], "high": [0.6, 0.5, 0.7], "conductivity": 3.0, "power": 0.2},
     {"low": [0.0, 0.9, 0.0], "high": [0.3, 1.2, 0.2], "conductivity": 0.3},
 ]
 
@@ -59,7 +59,7 @@ CAVITIES = {
     "heated from below, flat": case_of(AIR, BELOW | FLAT, (9, 1, 7), (1.0, 9.0, 1.0)),
     "lid": case_of(DRIVEN, CLOSED | LID, (9, 6, 7), (1.0, 1.2, 0.8)),
     "lid, flat": case_of(DRIVEN, CLOSED | FLAT | LID, (9, 1, 7)),
-    "around solids": case_of(AIR, HEATED, (9, 11, 10), (1.0, 1.2, 1.1)) | {"solid": SOLIDS},
+    "around solids": case_of(AIR, HEATED, (9, 11, 9), (1.0, 1.2, 1.0)) | {"solid": SOLIDS},
     "heated from the side, below a lid": case_of(AIR, HEATED | LID, (9, 6, 7)),
 }
 
