@@ -21,6 +21,7 @@ class Sections(TypedDict, total=False):
     title: str | None
     time: CaseTable | None
     output: CaseTable | None
+    solid: Sequence[CaseTable] | None
 
 
 class CaseArguments(Sections, total=False):
@@ -93,7 +94,8 @@ def simulate(
         case: `size` of the box (x, y, z), m; `start`, an initial flow in a box of that size:
             `result.fields` of another run, or arrays by name: `p`, `u`, `v`, `w`, `T` (nz, ny, nx),
             and the positions `x`, `y`, `z`, m; `backend` ("cpu" or "cuda"); `precision` ("double"
-            or "single"); the sections `time` and `output` as tables, and the text `title`.
+            or "single"); the sections `time` and `output` as tables, `solid` as a list of
+            tables, and the text `title`.
 
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of pressure, velocity and temperature on all

@@ -12,6 +12,7 @@ from checked import warnings_of
 
 from groundswell.backends import open_backend
 from groundswell.errors import GroundswellError
+from groundswell.solvers.cavity.api import build_case
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solid_grid import fluid_centre
@@ -248,3 +249,9 @@ def test_openings_have_a_message(kind: str) -> None:
             grid={"points": [9, 9, 9]},
             walls={"west": {"kind": kind, "velocity": [1.0, 0.0, 0.0]}},
         )
+
+
+def test_python_arguments() -> None:
+    air = {"kind": "rayleigh", "rayleigh": 1e4}
+    case = build_case((9, 7, 9), air, size=(1.0, 0.8, 1.0), solid=[BLOCK])
+    assert case.solid[0].conductivity == 2.0 and case.conserves_heat
