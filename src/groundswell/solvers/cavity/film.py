@@ -72,8 +72,10 @@ def draw_solids(axes: Axes, plane: xarray.Dataset, across: str, up: str) -> None
     from matplotlib.patches import Rectangle
 
     text, at = str(plane.attrs.get("solids", "")), float(plane.attrs.get("middle", 0.0))
+    limits = {"xlim": axes.get_xlim(), "ylim": axes.get_ylim()}
     for x, y, width, height in read_outlines(text, across, up, at):
         axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=1.6))
+    axes.set(**limits)
 
 
 def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Callable[[int], None]:
