@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,23 @@ WALLS = {
 OnRanks = Callable[..., str]
 
 
-def content(**run: Any) -> dict[str, Any]:
+# The cut between two ranks passes through it.
+SOLID = {
+    "low": [0.4, 0.0, 0.3],
+    "high": [0.65, 1.0, 0.6],
+    "conductivity": 4.0,
+    "heat_capacity": 2.0,
+    "power": 0.2,
+}
+
+
+def content(solid: Sequence[Any] = (), **run: Any) -> dict[str, Any]:
     return {
         "solver": "cavity",
         "fluid": {"kind": "rayleigh", "rayleigh": 1e5},
         "grid": {"points": [37, 11, 13]},
         "walls": WALLS,
+        "solid": list(solid),
         "time": {"duration": 0.3, "step": 0.05, "levels": 2},
         "run": run,
     }
@@ -40,8 +51,16 @@ def content(**run: Any) -> dict[str, Any]:
 
 @pytest.mark.timeout(600)
 def test_two_ranks_find_the_same_flow(on_ranks: OnRanks, tmp_path: Path) -> None:
-    alone = run_cases(on_ranks, 1, {"alone": content()}, tmp_path) / "alone"
-    both = run_cases(on_ranks, 2, {"both": content(processes=[2, 1, 1])}, tmp_path) / "both"
+    contents = {"empty": (), "solid": (SOLID,)}
+    cut = {"processes": [2, 1, 1]}
+    one = {f"{name}-one": content(solid) for name, solid in contents.items()}
+    two = {f"{name}-two": content(solid, **cut) for name, solid in contents.items()}
+    alone, both = run_cases(on_ranks, 1, one, tmp_path), run_cases(on_ranks, 2, two, tmp_path)
+    for name in contents:
+        assert_same(alone / f"{name}-one", both / f"{name}-two")
+
+
+def assert_same(alone: Path, both: Path) -> None:
     with (
         xarray.open_dataset(alone / "flow.nc", engine="h5netcdf") as a,
         xarray.open_dataset(both / "flow.nc", engine="h5netcdf") as b,
@@ -56,12 +75,13 @@ def test_two_ranks_find_the_same_flow(on_ranks: OnRanks, tmp_path: Path) -> None
 
 @needs_gpu
 @pytest.mark.gpu
+@pytest.mark.parametrize("solid", [(), (SOLID,)])
 @pytest.mark.parametrize(("precision", "tolerance"), [("single", 2e-4), ("double", 1e-8)])
-def test_cpu_and_gpu_agree(precision: str, tolerance: float) -> None:
+def test_cpu_and_gpu_agree(precision: str, tolerance: float, solid: Sequence[Any]) -> None:
     """To what the iterations leave: both may make different numbers of cycles."""
     flows = []
     for backend in ("cpu", "cuda"):
-        case = CavityCase(**content(backend=backend, precision=precision))
+        case = CavityCase(**content(solid, backend=backend, precision=precision))
         time = {"tolerance": 1e-9 if precision == "double" else 2e-5}
         case = case.model_copy(update={"time": case.time.model_copy(update=time)})
         solver = UnsteadyCavity(prepare(case), open_backend(backend))

@@ -285,11 +285,18 @@ def test_a_solver_without_problems_is_refused() -> None:
         run_problems("tides")
 
 
-LONG_OF_CAVITIES = ["cavity/convection:cube", "cavity/lid:reynolds_1000", "cavity/symmetry:centre"]
+LONG_OF_CAVITIES = [
+    "cavity/convection:cube",
+    "cavity/lid:reynolds_1000",
+    "cavity/lid_profiles:cube_1000",
+    "cavity/solids:block",
+    "cavity/symmetry:centre",
+]
 
 
-# "tall:oscillating" takes hours without a GPU, and checks nothing there.
-OF_CAVITIES = [name for name in problem_names("cavity") if "tall" not in name]
+# These take minutes to hours without a GPU, and check nothing if not in full.
+ONLY_IN_FULL = ("cavity/tall:oscillating", "cavity/lid_profiles:square_5000")
+OF_CAVITIES = [name for name in problem_names("cavity") if name not in ONLY_IN_FULL]
 
 
 @pytest.mark.parametrize("name", short_and_long(OF_CAVITIES, LONG_OF_CAVITIES))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from cavity_solids import cell_means, face_conductivity, still
 
 from groundswell.arrays import Floats
 from groundswell.solvers.cavity.level_grid import LevelGrid
@@ -148,14 +149,46 @@ def mass_fluxes(grid: LevelGrid, fields: dict[str, Floats]) -> dict[int, Floats]
         name = "uvw"[axis]
         speed = np.moveaxis(fields[name] + wall_rows(grid, axis), 2 - axis, 0)
         second = np.diff(padded(grid, axis, "p", fields["p"])[1:-1], 2, axis=0)
+        rest, beside = at_rest(grid, axis)
+        second[beside] = 0.0  # pressure is extrapolated linearly to solids
         if grid.periodic[axis]:
             speed, second = (np.concatenate([f[-1:], f, f[:1]]) for f in (speed, second))
             flux = (speed[1:] + speed[:-1]) / 2 + grid.damping * np.diff(second, axis=0)
         else:
             inner = (speed[1:] + speed[:-1]) / 2 + grid.damping * np.diff(second, axis=0)
             flux = np.concatenate([0 * speed[:1], inner, 0 * speed[:1]])
+        flux[:-1][rest] = 0.0
+        flux[1:][rest] = 0.0
         fluxes[axis] = flux
     return fluxes
+
+
+def at_rest(grid: LevelGrid, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points in solids, and those next to one along an axis, which is put first."""
+    rest = np.moveaxis(still(grid), 2 - axis, 0)
+    before, after = (np.roll(rest, n, axis=0) for n in (1, -1))
+    if not grid.periodic[axis]:
+        before[0] = after[-1] = False
+    return rest, (before | after) & ~rest
+
+
+def conduction(grid: LevelGrid, axis: int, t: Floats) -> Floats:
+    """Heat that neighbours along an axis conduct to points, by volume."""
+    t, k = padded(grid, axis, "T", t)[1:-1], face_conductivity(grid, axis)
+    flow = grid.fluid.diffusivity * k * np.diff(t, axis=0) / grid.grid.spacing[axis]
+    return np.moveaxis(np.diff(flow, axis=0) / grid.grid.spacing[axis], 0, 2 - axis)
+
+
+def gradient(grid: LevelGrid, axis: int, p: Floats) -> Floats:
+    """Gradient of pressure, whose values in solids follow by extrapolation."""
+    rest, _ = at_rest(grid, axis)
+    f, h = padded(grid, axis, "p", p)[1:-1], grid.grid.spacing[axis]
+    low, high = np.diff(f, axis=0)[:-1], np.diff(f, axis=0)[1:]
+    before, after = (np.roll(rest, n, axis=0) for n in (1, -1))
+    if not grid.periodic[axis]:
+        before[0] = after[-1] = False
+    low, high = np.where(before, high, low), np.where(after, low, high)
+    return np.moveaxis((low + high) / (2 * h), 0, 2 - axis)
 
 
 def wall_rows(grid: LevelGrid, axis: int) -> Floats:
@@ -196,13 +229,23 @@ def rates(
             carried = speed * (d - b) / both
             if name == "T" and grid.conserves_heat:
                 carried = 0.0
-            bends = 2 * ((d - c) / after - (c - b) / before) / both
-            out[name] += spread * bends - carried
-        out["uvw"[axis]] -= pressure_gradient(grid, axis, fields["p"])
+            if name == "T" and grid.case.solid:
+                out["T"] += conduction(grid, axis, fields["T"])
+            else:
+                bends = 2 * ((d - c) / after - (c - b) / before) / both
+                out[name] += spread * bends - carried
+        slope = gradient if grid.case.solid else pressure_gradient
+        out["uvw"[axis]] -= slope(grid, axis, fields["p"])
     if grid.conserves_heat:
         out["T"] -= heat_outflow(grid, fields)
+    capacity = cell_means(grid, "capacity") if grid.inertia else 1.0
     for name in "uvwT":  # in time: the new values' part of the time derivative
-        out[name] -= grid.inertia * (fields[name] - (fluid.neutral if name == "T" else 0))
+        change = fields[name] - (fluid.neutral if name == "T" else 0)
+        out[name] -= grid.inertia * change * (capacity if name == "T" else 1.0)
+    if grid.case.solid:
+        out["T"] += cell_means(grid, "heat") * fluid.diffusivity / grid.case.conductivity
+        for name in "puvw":
+            out[name][still(grid)] = 0.0
     return out, step_limits(grid, fields)
 
 
@@ -242,9 +285,18 @@ def step_limits(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]
     for axis in filter(grid.varies, range(3)):
         steps = np.diff(nodes(grid, axis))
         diffusive = diffusive + column(1 / steps[:-1] + 1 / steps[1:], axis) / cells(grid, axis)
-    spreads = {"velocity": grid.viscosity, "heat": grid.fluid.diffusivity}
     decay = grid.inertia / 2
-    return {n: np.maximum(waves, spread * diffusive) + decay for n, spread in spreads.items()}
+    velocity = np.maximum(waves, grid.viscosity * diffusive) + decay
+    if not grid.case.solid:
+        heat = np.maximum(waves, grid.fluid.diffusivity * diffusive) + decay
+        return {"velocity": velocity, "heat": heat}
+    spread = np.zeros_like(waves)
+    for axis in filter(grid.varies, range(3)):
+        k = face_conductivity(grid, axis) * grid.fluid.diffusivity
+        spread += np.moveaxis(k[1:] + k[:-1], 0, 2 - axis) / grid.grid.spacing[axis] ** 2
+    capacity = cell_means(grid, "capacity") if grid.inertia else 1.0
+    heat = np.where(still(grid), spread, np.maximum(waves, spread)) + decay * capacity
+    return {"velocity": velocity, "heat": heat}
 
 
 def local_steps(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]:

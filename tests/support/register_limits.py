@@ -87,6 +87,8 @@ LIMITS = {
     "sum_rows": (96, 96),
     "begin_step": (24, 24),
     "end_first_step": (24, 24),
+    "weigh_by_capacity": (24, 24),
+    "set_at_rest": (24, 24),
     "interpolate": (64, 64),
     "assemble": (64, 64),
     "assemble_tiles": (56, 56),  # nine blocks of 128 threads share a processor's registers
@@ -200,6 +202,8 @@ SPILLS["project_jumps"] = 16  # acoustic, single precision: a few values, with 3
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
+# In double precision, a few values, with the registers of two blocks on a processor.
+SOLID_SPILLS = {**SPILLS, "advance": 16, "advance_first": 16, "find_rates": 32}
 # More blocks instead.
 OLDER_SPILLS = {"send_rows": 140, "receive_rows": 40, "record_points": 8, "yield_rock": 8}
 OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from types import SimpleNamespace
@@ -109,6 +110,7 @@ def cavity_sources(
     unsteady: bool = False,
     heat: bool = False,
     stretching: dict[str, float] | None = None,
+    solids: Sequence[Any] = (),
 ) -> list[Source]:
     """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has.
 
@@ -117,7 +119,7 @@ def cavity_sources(
         heat: with walls that have a heat flux and a heat transfer coefficient, and move.
         stretching: of the grid.
     """
-    in_time = {"duration": 1.0, "step": 0.1} if unsteady else {}
+    in_time: dict[str, Any] = {"duration": 1.0, "step": 0.1} if unsteady else {}
     walls = {
         "south": {"kind": "flux", "flux": 0.3},
         "north": {"kind": "robin", "h": 2.0, "ambient": "0.3 * x * z"},
@@ -127,6 +129,7 @@ def cavity_sources(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
         grid={"points": [150, 40, 40], "stretching": stretching or {}},
         walls=walls if heat else {},
+        solid=solids,
         time={"local": local} | in_time,
         run={"precision": precision},
     )

@@ -67,11 +67,21 @@ class Turn:
         for name, wall in case["walls"].items():
             velocity = self.vector(wall.get("velocity", (0, 0, 0)))
             walls[self.side(name)] = {**wall, "velocity": velocity} if "velocity" in wall else wall
+        solids = [self.solid(each, grid["size"]) for each in case.get("solid", ())]
         stretching = grid.pop("stretching", None)
         grid = {key: self.triple(values) for key, values in grid.items()}
         if stretching is not None:
             grid["stretching"] = {self.direction(a)[-1]: value for a, value in stretching.items()}
-        return {**case, "fluid": fluid, "walls": walls, "grid": grid}
+        return {**case, "fluid": fluid, "walls": walls, "grid": grid, "solid": solids}
+
+    def solid(self, solid: Mapping[str, Any], size: Sequence[float]) -> dict[str, Any]:
+        """A solid in the box of a cavity of this size."""
+        ends = [
+            sorted(self.position(axis, solid[end][axis], size[axis]) for end in ("low", "high"))
+            for axis in range(3)
+        ]
+        low, high = (self.triple(corner) for corner in zip(*ends, strict=True))
+        return {**solid, "low": low, "high": high}
 
 
 TURNS = [Turn(to, signs) for to in permutations(range(3)) for signs in product((1, -1), repeat=3)]  # type: ignore[arg-type]

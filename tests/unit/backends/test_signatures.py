@@ -13,7 +13,7 @@ from groundswell.backends import Items, Source, describe, list_launches
 from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.signature import KernelParameter, signature
 from groundswell.backends.source import INCLUDE
-from groundswell.solvers.cavity.level import KERNELS as CAVITY
+from groundswell.solvers.cavity.level_kernels import KERNELS as CAVITY
 from groundswell.solvers.earthquake.step_source import KERNELS as EARTHQUAKE
 
 TRIAD = Source(INCLUDE / "triad.h", {})

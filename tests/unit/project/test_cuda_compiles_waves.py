@@ -14,6 +14,7 @@ from register_limits import (
     FUSED_SPILLS,
     HOT_LIMITS,
     LIMITS,
+    SOLID_SPILLS,
     SPILLS,
     STORAGE_LIMITS,
     TERMS_SPILLS,
@@ -102,6 +103,9 @@ def test_the_cavitys_kernels(check: Check, precision: str) -> None:
         check(source, precision)
     for source in cavity_sources(precision, local=True, unsteady=True, heat=True):
         check(source, precision)
+    block = {"low": [0.3] * 3, "high": [0.6] * 3, "conductivity": 3.0, "heat_capacity": 2.0}
+    for source in cavity_sources(precision, local=True, unsteady=True, solids=[block]):
+        check(source, precision, LIMITS, SOLID_SPILLS)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

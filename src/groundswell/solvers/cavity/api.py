@@ -23,6 +23,7 @@ class Sections(TypedDict, total=False):
     positions: Mapping[str, Sequence[float | str]] | None
     time: CaseTable | None
     output: CaseTable | None
+    solid: Sequence[CaseTable] | None
 
 
 class CaseArguments(Sections, total=False):
@@ -106,7 +107,7 @@ def simulate(
             `result.fields` of another run, or arrays by name: `p`, `u`, `v`, `w`, `T` (nz, ny, nx),
             and the positions `x`, `y`, `z`, m; `backend` ("cpu" or "cuda"); `precision` ("double"
             or "single"); `stretching` and `positions`, tables by axis as in `[grid]`; the sections
-            `time` and `output` as tables, and the text `title`.
+            `time` and `output` as tables, `solid` as a list of tables, and the text `title`.
 
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of pressure, velocity and temperature on all

@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Part, Triple
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.solid_grid import fluid_centre
 
 Ends = tuple[bool, bool, bool]  # along x, y and z
 
@@ -45,7 +46,7 @@ class Box:
     @classmethod
     def centre(cls, grid: LevelGrid) -> Box:
         """The point whose pressure is zero."""
-        i, j, k = grid.centre
+        i, j, k = fluid_centre(grid)
         return cls((i, j, k), (i + 1, j + 1, k + 1), (False,) * 3, (False,) * 3)
 
     @classmethod

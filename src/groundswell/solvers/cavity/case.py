@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from math import ceil, hypot, inf, isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, SerializeAsAny, WrapValidator, model_validator
+from pydantic import Field, SerializeAsAny, WrapValidator, model_validator
 
 from groundswell.case import units
 from groundswell.case.common import Case, DataFile, OutputSection, RunSection, Section, TaggedUnion
@@ -16,27 +15,16 @@ from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, InRange, Positive, Unit
 from groundswell.solvers.cavity.dimensionless import units_of_numbers
+from groundswell.solvers.cavity.grid_section import GridSection, stretching_violations
+from groundswell.solvers.cavity.solids import Conductivity, SolidSection, solid_violations
 from groundswell.solvers.cavity.walls import AXES as AXES
 from groundswell.solvers.cavity.walls import SIDES, Wall, WallsSection, extremes, profiles
 
-MAX_STRETCHING = 4.0  # makes the spacing at walls 0.005 of the mean one
-
-
-def _at_most_strongest(value: float) -> float:
-    if value > MAX_STRETCHING:
-        reject([((), f"must be at most {MAX_STRETCHING:g}, not {value:g}")])
-    return value
-
-
 Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
 Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
-Conductivity = Annotated[
-    float, Unit("W/m/K", "a thermal conductivity", "0.026 W/m/K"), Positive, InRange
-]
 Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
 Length = Annotated[units.Length, Positive, InRange]
 Number = Annotated[units.Number, Positive, InRange]
-Strength = Annotated[units.Number, Positive, AfterValidator(_at_most_strongest)]
 
 FIELDS = ("p", "u", "v", "w", "T")
 MAX_STEPS, ROUNDING = 10_000_000, 1e-9  # in time; relative rounding of their number
@@ -91,50 +79,7 @@ class Driven(Section):
 Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
 
 
-# --- grid, time, output ---------------------------------------------------------------------------
-
-
-class Stretching(Section):
-    """`stretching`: how strongly points cluster at the walls of an axis; by default, not at all."""
-
-    x: Strength | None = None
-    y: Strength | None = None
-    z: Strength | None = None
-
-
-class Positions(Section):
-    """`positions`: those of the points along an axis, without the walls, m; default: even."""
-
-    x: tuple[Length, ...] | None = None
-    y: tuple[Length, ...] | None = None
-    z: tuple[Length, ...] | None = None
-
-
-class GridSection(Section):
-    """`[grid]`: the size of the box, m, and the points along each axis, without the walls."""
-
-    size: tuple[Length, Length, Length] = (1.0, 1.0, 1.0)
-    points: tuple[Count, Count, Count]
-    stretching: Stretching = Stretching()
-    positions: Positions = Positions()
-
-    def violations(self) -> Iterator[Violation]:
-        """Axes that are stretched in two ways, and positions that are no grid."""
-        for axis, name in enumerate(AXES):
-            given, key = getattr(self.positions, name), ("positions", name)
-            if given is None:
-                continue
-            if getattr(self.stretching, name) is not None:
-                yield key, f"and stretching.{name} exclude each other"
-            if len(given) != self.points[axis]:
-                yield key, f"must be as many as points along {name}, {self.points[axis]}"
-            if any(after <= before for before, after in pairwise((*given, self.size[axis]))):
-                yield key, f"must increase and lie inside the box, below {self.size[axis]:g} m"
-
-    def is_stretched(self, axis: int) -> bool:
-        """Whether the case gives a stretching, or positions, for an axis."""
-        names = (self.stretching, self.positions)
-        return any(getattr(each, AXES[axis]) is not None for each in names)
+# --- time, output ---------------------------------------------------------------------------
 
 
 class TimeSection(Section):
@@ -257,15 +202,6 @@ def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iter
             yield ("grid", "points"), f"must be at least {MIN_POINTS} along {AXES[axis]}, or {flat}"
 
 
-def _stretching_violations(grid: GridSection, walls: WallsSection) -> Iterator[Violation]:
-    """Stretched axes without a wall."""
-    for axis, name in enumerate(AXES):
-        low, high = walls.pair(axis)
-        if grid.is_stretched(axis) and not (isinstance(low, Wall) or isinstance(high, Wall)):
-            key = "stretching" if getattr(grid.stretching, name) is not None else "positions"
-            yield ("grid", key, name), f"needs a wall at an end of {name}; leave it out"
-
-
 class CavityCase(Case):
     """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
 
@@ -280,6 +216,7 @@ class CavityCase(Case):
     fluid: Fluid
     walls: WallsSection = WallsSection()
     grid: GridSection
+    solid: tuple[SolidSection, ...] = ()
     start: StartSection | None = None
 
     @model_validator(mode="before")
@@ -291,7 +228,7 @@ class CavityCase(Case):
     def violations(self) -> Iterator[Violation]:
         """Grids with too few points, and fluids whose dimensionless numbers are undefined."""
         yield from _point_violations(self.grid.points, self.walls)
-        yield from _stretching_violations(self.grid, self.walls)
+        yield from stretching_violations(self.grid, self.walls)
         if not self.time.is_unsteady:
             if self.output.film:
                 yield ("output", "film"), "is for flow in time, with time.duration; leave it out"
@@ -299,6 +236,7 @@ class CavityCase(Case):
             for location, text in untimed.violations(self.output.record):
                 yield ("output", *location), text
         yield from self._heat_violations()
+        yield from self._solid_violations()
         if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
             yield (
                 ("fluid", "kind"),
@@ -322,6 +260,27 @@ class CavityCase(Case):
                 'cannot be "flux" unless another wall is "fixed" or "robin": the temperature of '
                 "steady flow would be undefined",
             )
+
+    def _solid_violations(self) -> Iterator[Violation]:
+        yield from solid_violations(self.solid, self.walls, self.grid.size)
+        if self.solid and any(map(self.grid.is_stretched, range(len(AXES)))):
+            yield ("solid", 0), "needs an even grid; leave out grid.stretching and grid.positions"
+        if self.solid and isinstance(self.fluid, Substance) and self.fluid.conductivity is None:
+            yield ("fluid", "conductivity"), "is required for solid[0]"
+        for n, solid in enumerate(self.solid):
+            if self.time.is_unsteady and solid.heat_capacity is None:
+                yield ("solid", n, "heat_capacity"), "is required for flow in time"
+            if solid.power and not self.walls.has_level and not self.time.is_unsteady:
+                yield (
+                    ("solid", n, "power"),
+                    'needs a wall that is "fixed" or "robin": the temperature of steady flow would '
+                    "be undefined",
+                )
+
+    @property
+    def conserves_heat(self) -> bool:
+        """Whether the fluid conserves heat exactly; see `WallsSection.conserves_heat`."""
+        return bool(self.solid) or self.walls.conserves_heat
 
     @property
     def conductivity(self) -> float:

@@ -9,14 +9,16 @@ import numpy as np
 from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.simulation.solver import Cost
-from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.case import AXES, CavityCase
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.solid_grid import off_points
 
-GRID, FLOW = "Grid and steps", "The flow"
+GRID, FLOW, SOLIDS = "Grid and steps", "The flow", "Solids"
 
 MAX_CROSSED = 4.0  # spacings that the flow crosses in a step in time
+MAX_CONDUCTIVITY = 100.0  # of a solid over that of the fluid: a heated one takes 264 cycles
 MIN_LAYER = 5.0  # points across a boundary layer
 MAX_RATIO = 1.3  # of the distances of neighbouring points
 # Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
@@ -36,7 +38,7 @@ UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grids, steps and memory; the fluid and its boundary layers."""
-    return [*_grid(setup, cost), *_flow(setup.finest)]
+    return [*_grid(setup, cost), *_flow(setup.finest), *_solids(setup.finest)]
 
 
 def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -76,6 +78,16 @@ def _flow(grid: LevelGrid) -> Iterator[Quantity]:
     yield Quantity("layer", layer, "boundary layers" if layer else "", "points", text, FLOW)
 
 
+def _solids(grid: LevelGrid) -> Iterator[Quantity]:
+    """The size of each solid in spacings, and its properties relative to those of the fluid."""
+    for n, solid in enumerate(grid.case.solid):
+        sizes = zip(solid.low, solid.high, grid.grid.spacing, strict=True)
+        spacings = [(high - low) / h for low, high, h in sizes]
+        ratio = solid.conductivity / grid.case.conductivity
+        text = f"{format_extent(spacings)} spacings, conductivity {ratio:.4g} times the fluid's"
+        yield Quantity(f"solid_{n}", ratio, f"solid[{n}]", text=text, group=SOLIDS)
+
+
 def _unit(case: CavityCase, unit: str) -> str:
     """The unit; empty where dimensionless numbers define the fluid."""
     return unit if case.fluid.kind == "properties" else ""
@@ -90,6 +102,8 @@ def warnings(setup: Setup) -> list[str]:
         *_rounding(setup.tolerance, setup.case.run.precision),
         *_thin_layers(setup.finest),
         *_uneven_cells(setup.finest),
+        *_between_points(setup.finest),
+        *_good_conductors(setup),
     ]
     if setup.is_unsteady:
         return [*found, *_long_steps(setup)]
@@ -150,6 +164,30 @@ def _uneven_cells(grid: LevelGrid) -> Iterator[str]:
             f"{100 * (MAX_RATIO - 1):.0f} % errors grow and convergence slows down; use more "
             "points, or a smaller stretching"
         )
+
+
+def _between_points(grid: LevelGrid) -> Iterator[str]:
+    for n, solid in enumerate(grid.case.solid):
+        axes = [AXES[a] for a in range(3) if grid.varies(a) and off_points(grid, solid, a)]
+        if axes:
+            yield (
+                f"solid[{n}] ends between points along {' and '.join(axes)}: heat passes its exact "
+                "surface, but the fluid stops at the outermost points in it, less than a spacing "
+                "inside; choose sizes and points such that surfaces lie on points"
+            )
+
+
+def _good_conductors(setup: Setup) -> Iterator[str]:
+    if setup.is_unsteady:
+        return
+    for n, solid in enumerate(setup.case.solid):
+        ratio = solid.conductivity / setup.case.conductivity
+        if ratio > MAX_CONDUCTIVITY:
+            yield (
+                f"solid[{n}] conducts {ratio:,.4g} times as well as the fluid: it is nearly "
+                "isothermal, but the run converges slowly; a conductivity of "
+                f"{MAX_CONDUCTIVITY * setup.case.conductivity:.3g} gives nearly the same flow"
+            )
 
 
 def _coarse_cells(grid: LevelGrid) -> Iterator[str]:

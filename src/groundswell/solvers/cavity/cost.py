@@ -19,8 +19,8 @@ from groundswell.solvers.cavity.decomposition import (
     divide_grids,
     largest_block,
 )
-from groundswell.solvers.cavity.level import metric_size
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.level_kernels import metric_size
 from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.time_integration.runge_kutta import Scheme
@@ -28,6 +28,7 @@ from groundswell.time_integration.runge_kutta import Scheme
 # Copies of the fields in addition to the scheme's: forcing and restricted flow on coarse grids; in
 # time, forcing and earlier flow on the finest.
 MORE_COPIES = 2
+SOLID_FIELDS = 6  # of kernels/solids.h
 CYCLES_IN_TIME = 4  # of a step: 1 to 12 were needed
 
 
@@ -53,8 +54,8 @@ def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
 def _of_part(grid: LevelGrid, part: Part) -> int:
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
     copies = grid.scheme.copies + (MORE_COPIES if grid.is_forced else 0)
-    values = copies * len(FIELDS) * layout.size
-    return (values + metric_size(grid, part)) * layout.itemsize
+    fields = copies * len(FIELDS) + (SOLID_FIELDS if grid.case.solid else 0)
+    return (fields * layout.size + metric_size(grid, part)) * layout.itemsize
 
 
 def _files(setup: Setup) -> int:

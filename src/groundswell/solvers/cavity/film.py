@@ -12,6 +12,7 @@ from groundswell.arrays import Floats, Integers
 from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.film import clock, film, frames_of
 from groundswell.plotting.style import INK, colour_bar, headline, plane_height, title_of
+from groundswell.solvers.cavity.solid_heat import read_outlines
 
 if TYPE_CHECKING:
     import xarray
@@ -35,7 +36,9 @@ def flow_film(results: str | Path) -> Path:
     with open_netcdf(source, ("time", "x", "y", "z", *VELOCITY.values(), "T")) as recorded:
         across, up = str(recorded.attrs["middle_plane"]).split()
         frames = slice(None, None, frames_of(recorded.sizes["time"]).step)
-        plane = recorded.isel(time=frames).transpose("time", up, across).load()
+        (normal,) = {"x", "y", "z"} - {across, up}
+        plane = recorded.isel(time=frames).assign_attrs(middle=float(recorded[normal].mean()))
+        plane = plane.transpose("time", up, across).load()
     height = plane_height(plane[across].values, plane[up].values)
     return film(source.with_suffix(".mp4"), height, lambda figure: _frames(figure, plane))
 
@@ -53,6 +56,7 @@ def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
     mesh.set_clim(float(values.min()), float(values.max()))
     colour_bar(axes, mesh, "Temperature" if is_heated else "Speed")
     arrows = _arrows(axes, plane, speeds)
+    draw_solids(axes, plane, str(across), str(up))
     if plane.attrs.get("down") == up:
         axes.invert_yaxis()
     subtitle = headline(axes, title_of(plane.attrs, "Flow"), "")
@@ -67,6 +71,17 @@ def _evenly(positions: Floats, every: slice) -> Integers:
     """Indices of the points nearest to some of as many evenly spaced positions."""
     even = np.linspace(positions[0], positions[-1], len(positions))[every]
     return np.unique(abs(positions[:, None] - even).argmin(axis=0))
+
+
+def draw_solids(axes: Axes, plane: xarray.Dataset, across: str, up: str) -> None:
+    """Draw the outlines of solids in a plane, whose attribute `middle` is its position."""
+    from matplotlib.patches import Rectangle
+
+    text, at = str(plane.attrs.get("solids", "")), float(plane.attrs.get("middle", 0.0))
+    limits = {"xlim": axes.get_xlim(), "ylim": axes.get_ylim()}
+    for x, y, width, height in read_outlines(text, across, up, at):
+        axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=1.6))
+    axes.set(**limits)
 
 
 def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Callable[[int], None]:

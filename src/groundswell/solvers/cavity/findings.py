@@ -13,7 +13,7 @@ ROUNDING = 1e-14  # an imbalance below is an effect of rounding
 
 
 def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
-    """Yield Nusselt numbers, temperatures of walls, the energy balance and peak speeds.
+    """Yield Nusselt numbers, temperatures of walls and solids, the energy balance and peak speeds.
 
     Args:
         summary: the content of `heat.json`.
@@ -30,12 +30,22 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
         text = f"{found['mean']:.6g} {'K' if unit else ''}".strip()
         key, label = f"mean_temperature_{name}", f"mean temperature, {name}"
         yield Quantity(key, found["mean"], label, "K" if unit else "", text, GROUP)
+    for n, found in enumerate(summary.get("solids", [])):
+        yield from _temperatures(n, found, "K" if unit else "")
     if "heat_imbalance" in summary:
         yield _imbalance(summary)
     fastest = max((peak["value"] for peak in summary["peaks"].values()), default=0.0)
     for name, peak in summary["peaks"].items():
         if peak["value"] > STILL * fastest:
             yield _peak(name, peak, unit)
+
+
+def _temperatures(n: int, found: Mapping[str, float], unit: str) -> Iterator[Quantity]:
+    """Mean and highest temperature of a solid."""
+    for which in ("mean", "highest"):
+        text = f"{found[which]:.6g} {unit}".strip()
+        key, label = f"{which}_temperature_solid_{n}", f"{which} temperature, solid[{n}]"
+        yield Quantity(key, found[which], label, unit, text, GROUP)
 
 
 def _imbalance(summary: Mapping[str, Any]) -> Quantity:

@@ -21,6 +21,13 @@ from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
 from groundswell.solvers.cavity.sides import WithSides
+from groundswell.solvers.cavity.solid_heat import (
+    released,
+    solid_boxes,
+    temperatures,
+    wall_conductivity,
+    with_ends,
+)
 from groundswell.solvers.cavity.walls import SIDES, Wall
 
 Place = tuple[str, Box]  # a field, and points of it
@@ -75,8 +82,14 @@ class Flow:
         return t[::-1] if high else t
 
     def wall_flux(self, axis: int, high: bool) -> HostArray:
-        """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
+        """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`.
+
+        k is that of the fluid.
+        """
+        sign: float | Floats
         near, sign = self._near(axis, high).astype(float), -1.0 if high else 1.0
+        if self.grid.case.solid:
+            sign = sign * with_ends(self.grid, axis, wall_conductivity(self.grid, axis, high))
         slope = sign * self.grid.axes[axis].end(high).slope(*near)
         return np.asarray(
             -slope * self.grid.scales.length / self.grid.scales.temperature_difference
@@ -113,6 +126,11 @@ class Flow:
         lowest, highest = float(t.min()), float(t.max())
         return {"mean": self._mean(t, axis), "lowest": lowest, "highest": highest}
 
+    def solid_temperatures(self) -> Iterator[dict[str, float]]:
+        """Mean, lowest and highest temperature of each solid, K."""
+        for n, box in enumerate(solid_boxes(self.grid)):
+            yield temperatures(self.grid, n, box, self.inside["T", box])
+
     def _inside(self, axis: int) -> slice:
         """The points of an axis without those on its ends."""
         return slice(0 if self.grid.periodic[axis] else 1, -1)
@@ -126,10 +144,13 @@ class Flow:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, object] = {"peaks": self.peaks()}
         if self.grid.scales.temperature_difference:
-            summary |= _balance(self.heat_in()) | {"heat_unit": self.grid.scales.heat_unit}
+            summary |= _balance(self.heat_in(), released(self.grid))
+            summary |= {"heat_unit": self.grid.scales.heat_unit}
         if exchanging := self.grid.case.walls.exchanging:
             found = {name: self.wall_temperatures(name) for name in exchanging}
             summary["wall_temperatures"] = found
+        if self.grid.case.solid:
+            summary["solids"] = [*self.solid_temperatures()]
         if self.grid.scales.heat is None:
             return summary
         axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()
@@ -222,6 +243,8 @@ def places_of_numbers(grid: LevelGrid) -> Iterator[Place]:
         yield name, Box.line(grid, axis)
     for axis, high, _ in _walls(grid):
         yield "T", Box.near(grid, axis, high=high)
+    for box in solid_boxes(grid):
+        yield "T", box
 
 
 def _walls(grid: LevelGrid) -> Iterator[tuple[int, bool, str]]:
@@ -232,11 +255,13 @@ def _walls(grid: LevelGrid) -> Iterator[tuple[int, bool, str]]:
                 yield axis, bool(high), name
 
 
-def _balance(heat_in: dict[str, float]) -> dict[str, object]:
-    """The heat through all walls, and what enters but does not leave, as a fraction."""
-    entering = sum(flow for flow in heat_in.values() if flow > 0)
-    missing = sum(heat_in.values()) / entering if entering else 0.0
-    return {"heat_in": heat_in, "heat_imbalance": missing}
+def _balance(heat_in: dict[str, float], released: dict[str, float]) -> dict[str, object]:
+    """The heat through all walls and of solids, and what does not leave, as a fraction."""
+    flows = [*heat_in.values(), *released.values()]
+    entering = sum(flow for flow in flows if flow > 0)
+    missing = sum(flows) / entering if entering else 0.0
+    by_solids = {"heat_released": released} if released else {}
+    return {"heat_in": heat_in, **by_solids, "heat_imbalance": missing}
 
 
 def _interpolated(values: HostArray, positions: Floats, at: float, dim: int) -> HostArray:

@@ -12,6 +12,8 @@ KERNEL_GROUPS = {
     "advance_first": STEPS,
     "begin_step": STEPS,
     "end_first_step": STEPS,
+    "weigh_by_capacity": STEPS,
+    "set_at_rest": TRANSFERS,
     "find_rates": TRANSFERS,
     "interpolate": TRANSFERS,
 }

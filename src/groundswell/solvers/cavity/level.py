@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, HostArray
-from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, Source
+from groundswell.backends import Backend, Blocks, Cells, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
-from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SingleRank
 from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.gathering import gather_blocks
@@ -22,15 +20,16 @@ from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import boundary_first
-from groundswell.solvers.cavity.boundary_conditions import boundary_parameters, shaped_walls
+from groundswell.solvers.cavity.boundary_conditions import shaped_walls
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.level_kernels import kernel_source, metric_of
 from groundswell.solvers.cavity.recording import recording, records_of
+from groundswell.solvers.cavity.solid_grid import SolidGrid
 from groundswell.solvers.cavity.tiles import Tile
 
 SUMS = 6  # in each partial sum, see kernels/step.h
-KERNELS = Path(__file__).parent / "kernels"
 LANES = 32
 MAX_PARTIAL_SUMS = 4096  # which the host adds up
 THICKNESS = (2, 4)  # points, of the slabs along z and y computed before the exchange
@@ -86,6 +85,7 @@ class Level:
         self.module = backend.compile(kernel_source(grid, self.part, backend.processors, steps))
         self._metric = backend.to_device(metric_of(grid, self.part))
         self.step_sizes = backend.zeros((len(grid.scheme.stages),), grid.dtype)
+        self.solids = self._solid_fields() if grid.case.solid else {}
         parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
@@ -157,7 +157,7 @@ class Level:
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
         extent = Blocks(parts, LANES)
-        more = {"metric": self._metric, "sums": self._sums}
+        more = {"metric": self._metric, "sums": self._sums} | self.solids
         self.module.launch("sum_rows", extent, **fields, **more, parts=parts)()
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
@@ -231,6 +231,7 @@ class Level:
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.grid.dtype))
         self.set_walls()
+        in_order([*self.set_at_rest(self.copies[0])])()
         in_order(self.fill_ghosts())()
 
     def set_walls(self) -> None:
@@ -238,6 +239,23 @@ class Level:
         for index, values in shaped_walls(self.grid, self.part):
             for copy in self.copies:
                 self.backend.assign(copy["T"].array[index], values.astype(self.grid.dtype))
+
+    def set_at_rest(self, state: FlowState) -> list[Launch]:
+        """The launch that sets pressure and velocity in solids to zero, if there are any."""
+        if not self.solids:
+            return []
+        arrays = {name: state[name].interior for name in ("p", "u", "v", "w")}
+        cells = Cells(*self.part.cells)
+        return [self.module.launch("set_at_rest", cells, **arrays, fluid=self.solids["fluid"])]
+
+    def _solid_fields(self) -> dict[str, DeviceArray]:
+        """The arrays of kernels/solids.h."""
+        found: dict[str, DeviceArray] = {}
+        for name, values in SolidGrid(self.grid, self.part).fields().items():
+            field = Field(self.backend, self.layout, self.grid.dtype)
+            self.backend.assign(field.array, values.astype(self.grid.dtype))
+            found[name] = field.interior
+        return found
 
     def named_arrays(self) -> dict[str, DeviceArray]:
         """The arrays of this grid by name; copies of the fields but the first have numbers."""
@@ -252,7 +270,7 @@ class Level:
             for prefix, state in states.items()
             for name, field in state.items()
         }
-        return {**fields, "step_sizes": self.step_sizes}
+        return {**fields, **self.solids, "step_sizes": self.step_sizes}
 
     def distributed(self, field: Field) -> DistributedArray:
         """A field with its ghosts, for checkpoints."""
@@ -270,67 +288,8 @@ class Level:
     def _in_box(self, kernel: str, box: Block, **arguments: DeviceArray | int) -> Launch:
         for axis, first, count in zip("kji", box.start, box.shape, strict=True):
             arguments |= {f"first_{axis}": first, f"count_{axis}": count}
+        arguments |= self.solids
         return self.module.launch(kernel, self.tile.cover(box), **arguments)
-
-
-def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> Source:
-    """The kernels for a part of a grid."""
-    layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
-    constants: dict[str, Constant] = {
-        **precision(grid.dtype),
-        "FORCED": grid.is_forced,
-        "UNSTEADY": grid.is_unsteady,
-        "CONSERVES_HEAT": grid.conserves_heat,
-        "STRETCHED": grid.is_stretched,
-        "LOCAL_STEPS": grid.case.time.local,
-        "PRESSURE_LEADS": grid.pressure_leads,
-    }
-    parameters = {
-        **layout.parameters(),
-        **Tile.of(part.cells, processors).parameters(),
-        **boundary_parameters(grid, part),
-        **_coefficients(grid, part),
-    }
-    generic = layout.is_short_run(steps)
-    return Source(KERNELS / "step.h", constants, parameters, generic=generic)
-
-
-def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
-    coefficients: dict[str, Parameter] = {
-        "DAMPED_STEP": grid.damped_step,
-        "DAMPING": grid.damping,
-        "LEAST_BETA2": grid.least_beta2,
-        "VISCOSITY": grid.viscosity,
-        "DIFFUSIVITY": grid.fluid.diffusivity,
-        "VISCOUS_LIMIT": grid.diffusion_limit(grid.viscosity),
-        "THERMAL_LIMIT": grid.diffusion_limit(grid.fluid.diffusivity),
-        "UNDAMPED_LIMIT": grid.undamped_limit,
-        "INERTIA": grid.inertia,
-        "HEAT_SLOPE": grid.conducting_temperature()[1],
-    }
-    for axis, name in enumerate("XYZ"):
-        coefficients |= {
-            f"START_{name}": part.start[axis],
-            f"SPACING_{name}": grid.grid.spacing[axis],
-            f"BUOYANCY_{name}": grid.fluid.buoyancy[axis],
-        }
-    return {
-        name: value if isinstance(value, int) else float(value)
-        for name, value in coefficients.items()
-    }
-
-
-def metric_size(grid: LevelGrid, part: Part) -> int:
-    """Number of values of `metric_of`."""
-    return 4 * sum(part.cells) if grid.is_stretched else 1
-
-
-def metric_of(grid: LevelGrid, part: Part) -> HostArray:
-    """The table of kernels/metric.h for a part of a grid, flat; unused on uniform grids."""
-    if not grid.is_stretched:
-        return np.zeros(1, grid.dtype)
-    rows = (axis.metric[:, part.indices(n)].ravel() for n, axis in enumerate(grid.axes))
-    return np.concatenate([*rows]).astype(grid.dtype)
 
 
 def _fields_of(states: Mapping[str, FlowState]) -> dict[str, DeviceArray]:

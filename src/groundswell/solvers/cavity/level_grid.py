@@ -106,7 +106,7 @@ class LevelGrid:
     @property
     def conserves_heat(self) -> bool:
         """Whether the transport of heat is written as a balance of fluxes."""
-        return self.is_stretched or self.case.walls.conserves_heat
+        return self.is_stretched or self.case.conserves_heat
 
     def interior_positions(self, axis: int) -> Floats:
         """Positions of the stored points along an axis, m."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.solvers.cavity.case import AXES, Driven
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.solid_heat import format_solids
 from groundswell.solvers.cavity.walls import Wall
 
 
@@ -100,4 +101,4 @@ def plane_attributes(grid: LevelGrid) -> dict[str, str]:
     case, plane = grid.case, middle_plane(grid)
     axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
     down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
-    return {"title": case.title, "middle_plane": axes, **down}
+    return {"title": case.title, "middle_plane": axes, **down, **format_solids(grid)}

@@ -22,8 +22,9 @@ from groundswell.grids.cartesian import Part
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.kernel_groups import TRANSFERS, steps_on
-from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, FlowState, Level
+from groundswell.solvers.cavity.level import TRANSFER_GHOSTS, FlowState, Level
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.level_kernels import KERNELS
 
 REPLACE, ADD, SUBTRACT = 0, 1, -1  # the previous values, see kernels/interpolate.h
 
@@ -67,7 +68,8 @@ class GridTransfer:
     @cached_property
     def flow_to_coarse(self) -> list[Launch]:
         """Restrict the fine flow to `coarse.restricted`."""
-        return [*self._fine.launches, *self._restrict_flow(), *self._gather()]
+        settle = self.coarse.set_at_rest(self.coarse.restricted)
+        return [*self._fine.launches, *self._restrict_flow(), *self._gather(), *settle]
 
     @cached_property
     def to_coarse(self) -> list[Launch]:
@@ -80,6 +82,7 @@ class GridTransfer:
             *self._restrict_flow(),
             *self._transfer(restriction, self._of(fine, 1), self._restricted(rates)),
             *self._gather(),
+            *coarse.set_at_rest(coarse.restricted),
             *self._combine(coarse.restricted, flow),
             *coarse.fill_ghosts(),
             coarse.compute_rates(coarse.forcing, forced=False),
@@ -95,6 +98,7 @@ class GridTransfer:
             *self._combine(coarse.copies[0], coarse.restricted, SUBTRACT),
             *self._correction.launches,
             *self._transfer(interpolation, change, self._of(fine, 0), ADD),
+            *fine.set_at_rest(fine.copies[0]),
             *fine.fill_ghosts(),
         ]
 

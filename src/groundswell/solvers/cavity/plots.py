@@ -25,7 +25,7 @@ from groundswell.plotting.style import (
 )
 from groundswell.report.pictures import Picture
 from groundswell.solvers.cavity.case import AXES
-from groundswell.solvers.cavity.film import flow_film
+from groundswell.solvers.cavity.film import draw_solids, flow_film
 
 if TYPE_CHECKING:
     import xarray
@@ -141,6 +141,7 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
     bottom, top = (-1, 0) if plane.attrs.get("down") == up else (0, -1)
     axes.set(xlabel=across, ylabel=up, aspect="equal", xlim=x[[0, -1]], ylim=y[[bottom, top]])
     axes.tick_params(color=QUIET)
+    draw_solids(axes, plane, across, up)
     name = "temperature" if is_heated else "speed"
     colour_bar(axes, colours, name.capitalize())
     return name
@@ -151,7 +152,8 @@ def _middle(path: Path) -> xarray.Dataset:
     with open_netcdf(path, AXES) as flow:
         across, up = _axes_of(flow)
         (normal,) = set(AXES) - {across, up}
-        plane = flow.interp({normal: float(flow[normal][[0, -1]].mean())})
+        middle = float(flow[normal][[0, -1]].mean())
+        plane = flow.interp({normal: middle}).assign_attrs(middle=middle)
         return plane.transpose(up, across).load()
 
 

@@ -60,9 +60,10 @@ class Scales:
 
     @property
     def _by_flux(self) -> float:
-        """The largest temperature difference that heat fluxes would cause by conduction, K."""
+        """The temperature difference that heat fluxes and solids would cause by conduction, K."""
         largest = max(map(abs, self._extremes("flux")), default=0.0)
-        return largest * self.length / self.case.conductivity
+        released = max((abs(solid.power) for solid in self.case.solid), default=0.0)
+        return (largest * self.length + released / self.length) / self.case.conductivity
 
     @cached_property
     def temperature_difference(self) -> float:

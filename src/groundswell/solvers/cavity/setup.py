@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.recording import Recording
@@ -13,6 +14,7 @@ from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording, records_of
 from groundswell.solvers.cavity.scales import Scales
+from groundswell.solvers.cavity.solid_grid import misfits
 from groundswell.time_integration.runge_kutta import Scheme
 
 # Defaults: maximum number of steps, and steps between checks; with several grids, of cycles.
@@ -153,9 +155,11 @@ def prepare(case: CavityCase, comm: Communicator | None = None) -> Setup:
     """Prepare a case, having checked the files that it names.
 
     Raises:
-        InputError: the initial flow or a recorder cannot be used.
+        InputError: the initial flow or a recorder cannot be used, or a block does not fit the grid.
     """
     setup = Setup(case, (*grids_of(case),))
+    if unfit := [*misfits(setup.finest)]:
+        raise InputError("\n".join(unfit))
     if case.start is not None:
         check_initial_flow(case)
     setup.recording.require_samples(records_of(setup.finest), setup.steps)
@@ -167,8 +171,13 @@ def grids_of(case: CavityCase) -> list[LevelGrid]:
     limit, grids = case.time.levels or MAX_LEVELS, [LevelGrid(case, case.grid.points)]
     if not case.time.multigrid:
         return grids
-    while len(grids) < limit and (coarser := grids[-1].coarser) is not None:
+    while len(grids) < limit and (coarser := _fitting(grids[-1].coarser)) is not None:
         if case.time.levels is None and not coarser.accelerates:
             break
         grids.append(coarser)
     return grids
+
+
+def _fitting(grid: LevelGrid | None) -> LevelGrid | None:
+    """The grid if it can represent all solids."""
+    return None if grid is None or any(misfits(grid)) else grid

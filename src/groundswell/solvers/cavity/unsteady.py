@@ -21,7 +21,7 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.flow_solver import FlowSolver
 from groundswell.solvers.cavity.initial_condition import initial_flow
-from groundswell.solvers.cavity.level import KERNELS
+from groundswell.solvers.cavity.level_kernels import KERNELS
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.residual_scale import ResidualScale
 from groundswell.solvers.cavity.setup import Setup
@@ -110,7 +110,17 @@ class UnsteadyCavity(FlowSolver):
             )
             for name in FIELDS
         ]
-        return [*begin, *level.fill_ghosts()]
+        return [*begin, *self._weigh_by_capacity(), *level.fill_ghosts()]
+
+    def _weigh_by_capacity(self) -> list[Launch]:
+        level = self.levels[0]
+        if not level.solids:
+            return []
+        arguments = {
+            "forcing": level.forcing["T"].interior,
+            "capacity": level.solids["capacity"],
+        }
+        return [self._launch("weigh_by_capacity", **arguments)]
 
     def _end_first_step(self) -> list[Launch]:
         level = self.levels[0]

@@ -8,6 +8,7 @@ from groundswell.arrays import Floats, HostArray
 from groundswell.exchange.communicator import Communicator
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.solid_heat import wall_conductivity
 
 
 def mean_nusselt(level: Level, comm: Communicator) -> tuple[float, float]:
@@ -28,21 +29,43 @@ def _mean_flux(level: Level, comm: Communicator, axis: int, end: int) -> float:
     assert scales.heat is not None
     wall = scales.heat[1 + end] - grid.fluid.neutral
     near = np.sum(comm.allgather(_weighted_sums(level, axis, end)), axis=0)
-    inward = grid.axes[axis].end(end).slope(np.asarray(wall), *near)
+    first, second, weight = near
+    inward = grid.axes[axis].end(end).slope(wall * weight, first, second)
     return float((inward if end else -inward) * scales.length / scales.temperature_difference)
 
 
 def _weighted_sums(level: Level, axis: int, end: int) -> Floats:
-    """This rank's share of the mean temperatures on the first two layers of points, (2,)."""
-    part, found = level.part, np.zeros(2)
+    """This rank's share of the mean temperatures on the first two layers of points, (3,).
+
+    They are multiplied by the wall's conductivity over the fluid's, whose mean is the third value.
+    """
+    part, found = level.part, np.zeros(3)
     weights = [mean_weights(level.grid, a)[part.indices(a)] for a in (2, 1, 0) if a != axis]
     t = np.moveaxis(level.copies[0]["T"].interior, 2 - axis, 0)
+    ratio, found[2] = _conductivity(level, axis, end), level.comm.rank == 0
+    if ratio is not None:
+        found[2] = weights[0] @ ratio @ weights[1] if _touches(level, axis, end) else 0.0
     for n in range(2):
         place = (level.grid.points[axis] - 1 - n if end else n) - part.start[axis]
         if 0 <= place < part.cells[axis]:
             layer: HostArray = level.backend.to_host(t[place])
-            found[n] = weights[0] @ layer.astype(float) @ weights[1]
+            values = layer.astype(float) if ratio is None else layer * ratio
+            found[n] = weights[0] @ values @ weights[1]
     return found
+
+
+def _conductivity(level: Level, axis: int, end: int) -> Floats | None:
+    """Conductivity of this rank's part of a wall over that of the fluid; None without solids."""
+    if not level.grid.case.solid:
+        return None
+    rows, columns = (level.part.indices(a) for a in (2, 1, 0) if a != axis)
+    return wall_conductivity(level.grid, axis, bool(end))[np.ix_(rows, columns)]
+
+
+def _touches(level: Level, axis: int, end: int) -> bool:
+    """Whether this rank has the first layer of points next to a wall."""
+    place = (level.grid.points[axis] - 1 if end else 0) - level.part.start[axis]
+    return 0 <= place < level.part.cells[axis]
 
 
 def mean_weights(grid: LevelGrid, axis: int) -> Floats:

@@ -7,7 +7,7 @@ from math import hypot
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
-from pydantic import AfterValidator, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, PlainValidator
 
 from groundswell.case import units
 from groundswell.case.common import Section, TaggedUnion
@@ -112,8 +112,20 @@ class Open(Section):
     kind: Literal["symmetry", "periodic"]
 
 
+OPENINGS = ("inlet", "inflow", "outlet", "outflow", "open")
+
+
+def _not_an_opening(value: object) -> object:
+    if isinstance(value, dict) and value.get("kind") in OPENINGS:
+        text = 'must be a wall, "symmetry" or "periodic": no fluid enters or leaves the box'
+        reject([(("kind",), text)])
+    return value
+
+
 Side = Annotated[
-    FixedWall | AdiabaticWall | ConductingWall | FluxWall | RobinWall | Open, TaggedUnion()
+    FixedWall | AdiabaticWall | ConductingWall | FluxWall | RobinWall | Open,
+    TaggedUnion(),
+    BeforeValidator(_not_an_opening),
 ]
 
 
@@ -201,7 +213,11 @@ class WallsSection(Section):
                         f"must not exceed the speed of light, {SPEED_OF_LIGHT:.0f} m/s",
                     )
                 if isinstance(side, Wall) and side.velocity[axis]:
-                    yield (name, "velocity"), f"must be 0 along {AXES[axis]}, normal to the wall"
+                    yield (
+                        (name, "velocity"),
+                        f"must be 0 along {AXES[axis]}, normal to the wall: no fluid enters or "
+                        "leaves the box",
+                    )
                 if isinstance(side, ConductingWall) and [
                     heat.axis for heat in self.heated_pairs
                 ] in ([], [axis]):

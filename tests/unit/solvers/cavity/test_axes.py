@@ -41,6 +41,12 @@ DRIVEN = {"kind": "reynolds", "reynolds": 50.0}
 TIME = {"tolerance": 1e-9}
 
 
+SOLIDS = [  # one in the fluid, and one on a wall and in a corner
+    {"low": [0.3, 0.3, 0.4], "high": [0.6, 0.5, 0.7], "conductivity": 3.0, "power": 0.2},
+    {"low": [0.0, 0.9, 0.0], "high": [0.3, 1.2, 0.2], "conductivity": 0.3},
+]
+
+
 def case_of(
     fluid: Any, walls: Any, points: Any, size: Any = (1.0, 1.0, 1.0), **grid: Any
 ) -> dict[str, Any]:
@@ -55,6 +61,7 @@ CAVITIES = {
     "heated from below, flat": case_of(AIR, BELOW | FLAT, (9, 1, 7), (1.0, 9.0, 1.0)),
     "lid": case_of(DRIVEN, CLOSED | LID, (9, 6, 7), (1.0, 1.2, 0.8)),
     "lid, flat": case_of(DRIVEN, CLOSED | FLAT | LID, (9, 1, 7)),
+    "around solids": case_of(AIR, HEATED, (9, 11, 9), (1.0, 1.2, 1.0)) | {"solid": SOLIDS},
     "heated from the side, below a lid": case_of(AIR, HEATED | LID, (9, 6, 7)),
     "stretched, on an open side": case_of(
         AIR, HEATED | LID | {"north": MIRROR}, (9, 6, 7), stretching={"x": 1.5, "y": 1.0, "z": 0.5}
@@ -89,6 +96,9 @@ def assert_turned(found: Flow, original: Flow, turn: Turn, exactness: float) -> 
     size = original.grid.case.grid.size
     got, wanted = found.summary(), original.summary()
     peaks, turned = got.pop("peaks"), wanted.pop("peaks")
+    for mine, other in zip(got.pop("solids", []), wanted.pop("solids", []), strict=True):
+        assert mine == pytest.approx(other, rel=exactness, abs=exactness)
+    assert got.pop("heat_released", {}) == pytest.approx(wanted.pop("heat_released", {}))
     heat = {turn.side(name): value for name, value in wanted.pop("heat_in", {}).items()}
     assert got.pop("heat_in", {}) == pytest.approx(heat, rel=exactness, abs=exactness)
     assert got == pytest.approx(wanted, rel=exactness, abs=exactness)

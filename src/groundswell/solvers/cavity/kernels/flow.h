@@ -5,6 +5,7 @@
 // K.
 #pragma once
 #include "metric.h"
+#include "solids.h"
 
 struct State {
   real p, u, v, w, t;
@@ -14,6 +15,7 @@ struct Fields {
 };
 struct ConstFields {
   const real *p, *u, *v, *w, *t, *metric = nullptr;
+  Solids solids = {};
 };
 
 // The values of a point and its neighbours along an axis.
@@ -40,9 +42,10 @@ template <class Axis> INLINE void close(Line& line, int n, int along) {
 }
 
 // Waves of artificial compressibility: beta squared, and for each axis twice the speed of the
-// faster wave, |u| + sqrt(u^2 + 4 beta^2), m/s.
+// faster wave, |u| + sqrt(u^2 + 4 beta^2), m/s. With solids, also the point among them.
 struct Waves {
   real beta2, x, y, z;
+  Material material;
 };
 
 INLINE real twice_wave(real speed, real beta2) {
@@ -51,7 +54,7 @@ INLINE real twice_wave(real speed, real beta2) {
 INLINE Waves waves(real u, real v, real w) {
   const real speed2 = FMA(u, u, FMA(v, v, w * w));
   const real beta2 = speed2 > REAL(LEAST_BETA2) ? speed2 : REAL(LEAST_BETA2);
-  return {beta2, twice_wave(u, beta2), twice_wave(v, beta2), twice_wave(w, beta2)};
+  return {beta2, twice_wave(u, beta2), twice_wave(v, beta2), twice_wave(w, beta2), {}};
 }
 
 INLINE real larger(real a, real b) { return a > b ? a : b; }
@@ -78,12 +81,15 @@ struct Limits {
 };
 INLINE Limits step_limits(const Waves& wave, const Nodes& at) {
   const real waves = larger(crossings(wave, at), undamped(wave));
-  const Limits limits = {
-      larger(waves, diffusion_limit(at, REAL(VISCOSITY), REAL(VISCOUS_LIMIT))),
-      larger(waves, diffusion_limit(at, REAL(DIFFUSIVITY), REAL(THERMAL_LIMIT)))};
+  const real viscous = diffusion_limit(at, REAL(VISCOSITY), REAL(VISCOUS_LIMIT));
+  const real thermal = HAS_SOLIDS ? wave.material.spread
+                                  : diffusion_limit(at, REAL(DIFFUSIVITY), REAL(THERMAL_LIMIT));
+  const bool still = HAS_SOLIDS && wave.material.still;
+  const Limits limits = {larger(waves, viscous), still ? thermal : larger(waves, thermal)};
   if (!UNSTEADY) return limits;
   const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
-  return {limits.velocity + decay, limits.heat + decay};
+  return {limits.velocity + decay,
+          limits.heat + (HAS_SOLIDS ? wave.material.capacity * decay : decay)};
 }
 
 // Steps of pressure, velocity and heat, s.
@@ -126,12 +132,15 @@ INLINE real minus_twice_sum(real diffusivity) {
 
 // Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In unsteady
 // flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest. On
-// stretched grids the stencils consist of differences and have no term of the centre alone.
-INLINE Gathered begin(const State& at) {
+// stretched grids the stencils consist of differences and have no term of the centre alone. With
+// solids, the source of heat replaces the centre's term: `conduct` has all of it.
+INLINE Gathered begin(const State& at, const Material& material) {
   const real decay = UNSTEADY ? REAL(INERTIA) : REAL(0);
   const real nu = minus_twice_sum(VISCOSITY) - decay, alpha = minus_twice_sum(DIFFUSIVITY) - decay;
+  const real heat =
+      HAS_SOLIDS ? FMA(-decay * material.capacity, at.t, material.source) : alpha * at.t;
   return {{REAL(0), FMA(REAL(BUOYANCY_X), at.t, nu * at.u), FMA(REAL(BUOYANCY_Y), at.t, nu * at.v),
-           FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), alpha * at.t},
+           FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), heat},
           REAL(0),
           REAL(0)};
 }
@@ -167,7 +176,8 @@ INLINE void gather(Gathered& sum, real& push, real p, real speed, real along, co
   move<Axis>(sum.rate.u, f.u, f.node, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.v, f.v, f.node, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.w, f.w, f.node, minus_speed, VISCOSITY);
-  move<Axis>(sum.rate.t, f.t, f.node, CONSERVES_HEAT ? REAL(0) : minus_speed, DIFFUSIVITY);
+  move<Axis>(sum.rate.t, f.t, f.node, CONSERVES_HEAT ? REAL(0) : minus_speed,
+             HAS_SOLIDS ? REAL(0) : REAL(DIFFUSIVITY));
   if (CONSERVES_HEAT) carry_heat<Axis>(sum.heat, f, along);
   push = FMA(-f.node.push, f.p.d - f.p.b, push);
   const Three& along_axis = Axis::axis == 0 ? f.u : Axis::axis == 1 ? f.v : f.w;
@@ -183,6 +193,11 @@ INLINE State finish(const Gathered& sum, real beta2, real cubes) {
   rate.p = -beta2 * sum.outflow;
   if (CONSERVES_HEAT) rate.t = FMA(-cubes, sum.heat, rate.t);
   return rate;
+}
+
+// The sums at a point in a solid, where only heat moves, by conduction.
+INLINE Gathered at_rest(const Gathered& sum) {
+  return {{REAL(0), REAL(0), REAL(0), REAL(0), sum.rate.t}, REAL(0), REAL(0)};
 }
 
 INLINE State load(const ConstFields& f, index_t c) {

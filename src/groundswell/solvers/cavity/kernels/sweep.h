@@ -29,27 +29,42 @@ template <class Axis> INLINE void close(Line& line, int n, real speed, int i, in
   if (varies<Axis>()) balance_mass<Axis>(n, line.p, speed, along_walls<Axis::axis>(i, j, k));
 }
 
+// Adds the heat that neighbours conduct, and closes the line next to solids. Args: speed, the point's
+// velocity along the axis.
+template <class Axis>
+INLINE void pass_solids(real& rate, const Solids& solids, index_t c, Line& line, real speed) {
+  if (!varies<Axis>()) return;
+  rate += conduct<Axis>(solids, c, line.t);
+  meet_solids<Axis>(solids, c, line.p, speed);
+}
+
 // Computes the rates at a point. Args: SIDES_X, SIDES_YZ, whether a side may be near along these
 // axes; z, the values along z.
 template <bool SIDES_X, bool SIDES_YZ, class Take>
 INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, int j, int k) {
   const index_t c = point_at(i, j, k);
   const State at = {z.p.c, z.u.c, z.v.c, z.w.c, z.t.c};
-  const Waves wave = waves(at.u, at.v, at.w);
-  Gathered sum = begin(at);
+  Waves wave = waves(at.u, at.v, at.w);
+  if (HAS_SOLIDS) wave.material = material_at(f.solids, c);
+  Gathered sum = begin(at, wave.material);
   Line x = read_line<X>(f, c);
   x.node = node_at<X>(f.metric, again(i));
   if (SIDES_X && near_sides<X>(i)) close<X>(x, i, at.u, i, j, k);
   const bool near = CONSERVES_HEAT && (SIDES_X || SIDES_YZ);
+  if (HAS_SOLIDS) pass_solids<X>(sum.rate.t, f.solids, c, x, at.u);
   gather<X>(sum, sum.rate.u, at.p, at.u, near ? along_walls<0>(i, j, k) : REAL(0), x);
   Line y = read_line<Y>(f, c);
   y.node = node_at<Y>(f.metric, again(j));
   if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, at.v, i, j, k);
+  if (HAS_SOLIDS) pass_solids<Y>(sum.rate.t, f.solids, c, y, at.v);
   gather<Y>(sum, sum.rate.v, at.p, at.v, near ? along_walls<1>(i, j, k) : REAL(0), y);
   z.node = node_at<Z>(f.metric, again(k));
   if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
+  if (HAS_SOLIDS) pass_solids<Z>(sum.rate.t, f.solids, c, z, at.w);
   gather<Z>(sum, sum.rate.w, at.p, at.w, near ? along_walls<2>(i, j, k) : REAL(0), z);
-  take(c, at, wave, nodes_at(f.metric, again(i), again(j), again(k)), finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
+  const Nodes nodes = nodes_at(f.metric, again(i), again(j), again(k));
+  if (HAS_SOLIDS && wave.material.still) sum = at_rest(sum);
+  take(c, at, wave, nodes, finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
 }
 
 #ifdef __CUDACC__

@@ -19,6 +19,15 @@ KERNEL begin_step(real* now, real* before, real* forcing, index_t is_carried, CE
   }
 }
 
+// Multiplies the forcing of heat by the heat capacity of cells over that of fluid, of which cells with
+// solids have another.
+KERNEL weigh_by_capacity(real* forcing, const real* capacity, CELLS) {
+  FOR_CELLS(i, nx, j, ny, k, nz) {
+    const index_t c = k * plane + j * row + i;
+    forcing[c] *= capacity[c];
+  }
+}
+
 // Ends the first step, whose earlier values equalled the initial ones: an implicit Euler step over
 // two thirds of its length. Extrapolates from these values to its end.
 KERNEL end_first_step(real* now, const real* before, CELLS) {

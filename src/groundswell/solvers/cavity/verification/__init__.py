@@ -12,6 +12,11 @@ PROBLEMS = [
     "stretched:square",
     "stretched:order",
     "stretched:lid",
+    "lid_profiles:cube_1000",
+    "lid_profiles:square_5000",
+    "solids:layers",
+    "solids:balance",
+    "solids:block",
     "vortices:vortices_in_time",
     "tall:oscillating",
 ]

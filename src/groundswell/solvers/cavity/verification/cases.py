@@ -67,5 +67,6 @@ def converging(
 
 def _numbers(flow: Flow) -> dict[str, float]:
     summary = flow.summary()
+    summary.pop("solids", None)
     peaks = {f"peak of {name}": peak["value"] for name, peak in summary.pop("peaks").items()}
     return {**summary, **peaks}

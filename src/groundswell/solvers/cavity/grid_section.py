@@ -1,0 +1,79 @@
+"""The grid of a case: `[grid]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from groundswell.case import units
+from groundswell.case.common import Section
+from groundswell.case.problems import Violation, reject
+from groundswell.case.units import Count, InRange, Positive
+from groundswell.solvers.cavity.walls import AXES, Wall, WallsSection
+
+MAX_STRETCHING = 4.0  # makes the spacing at walls 0.005 of the mean one
+
+
+def _at_most_strongest(value: float) -> float:
+    if value > MAX_STRETCHING:
+        reject([((), f"must be at most {MAX_STRETCHING:g}, not {value:g}")])
+    return value
+
+
+Length = Annotated[units.Length, Positive, InRange]
+Strength = Annotated[units.Number, Positive, AfterValidator(_at_most_strongest)]
+
+
+class Stretching(Section):
+    """`stretching`: how strongly points cluster at the walls of an axis; by default, not at all."""
+
+    x: Strength | None = None
+    y: Strength | None = None
+    z: Strength | None = None
+
+
+class Positions(Section):
+    """`positions`: those of the points along an axis, without the walls, m; default: even."""
+
+    x: tuple[Length, ...] | None = None
+    y: tuple[Length, ...] | None = None
+    z: tuple[Length, ...] | None = None
+
+
+class GridSection(Section):
+    """`[grid]`: the size of the box, m, and the points along each axis, without the walls."""
+
+    size: tuple[Length, Length, Length] = (1.0, 1.0, 1.0)
+    points: tuple[Count, Count, Count]
+    stretching: Stretching = Stretching()
+    positions: Positions = Positions()
+
+    def violations(self) -> Iterator[Violation]:
+        """Axes that are stretched in two ways, and positions that are no grid."""
+        for axis, name in enumerate(AXES):
+            given, key = getattr(self.positions, name), ("positions", name)
+            if given is None:
+                continue
+            if getattr(self.stretching, name) is not None:
+                yield key, f"and stretching.{name} exclude each other"
+            if len(given) != self.points[axis]:
+                yield key, f"must be as many as points along {name}, {self.points[axis]}"
+            if any(after <= before for before, after in pairwise((*given, self.size[axis]))):
+                yield key, f"must increase and lie inside the box, below {self.size[axis]:g} m"
+
+    def is_stretched(self, axis: int) -> bool:
+        """Whether the case gives a stretching, or positions, for an axis."""
+        names = (self.stretching, self.positions)
+        return any(getattr(each, AXES[axis]) is not None for each in names)
+
+
+def stretching_violations(grid: GridSection, walls: WallsSection) -> Iterator[Violation]:
+    """Stretched axes without a wall."""
+    for axis, name in enumerate(AXES):
+        low, high = walls.pair(axis)
+        if grid.is_stretched(axis) and not (isinstance(low, Wall) or isinstance(high, Wall)):
+            key = "stretching" if getattr(grid.stretching, name) is not None else "positions"
+            yield ("grid", key, name), f"needs a wall at an end of {name}; leave it out"
