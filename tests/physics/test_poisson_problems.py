@@ -107,7 +107,7 @@ def test_the_python_of_the_guide_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "poisson.md").read_text()
-    once, often, vector, scipy = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    once, often, vector, several, scipy = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     run_block(once)
     assert "(64, 729, 3)" in capsys.readouterr().out
     assert LagrangeElements.read(Path("u.vtkhdf")).degree == 8
@@ -118,6 +118,7 @@ def test_the_python_of_the_guide_runs(
     velocity = run_block(vector)["velocity"]
     lid = velocity.values[:, velocity.positions[..., 2] == 1]
     assert (lid[0] == 1).all() and (lid[1:] == 0).all()
+    assert run_block(several)["found"].values.shape == (8, 27, 216)
     solved = run_block(scipy)
     assert solved["failed"] == 0
     found = solved["problem"].solve(lambda x, y, z: x * y).values
