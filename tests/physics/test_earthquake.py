@@ -290,6 +290,8 @@ LONG_OF_CAVITIES = [
     "cavity/lid:reynolds_1000",
     "cavity/lid_profiles:cube_1000",
     "cavity/solids:block",
+    "cavity/stretched:cube",
+    "cavity/stretched:lid",
     "cavity/symmetry:centre",
 ]
 

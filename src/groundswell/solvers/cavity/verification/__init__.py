@@ -10,6 +10,7 @@ PROBLEMS = [
     "lid:reynolds_100",
     "lid:reynolds_1000",
     "stretched:square",
+    "stretched:cube",
     "stretched:order",
     "stretched:lid",
     "lid_profiles:cube_1000",
