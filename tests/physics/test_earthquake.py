@@ -285,7 +285,13 @@ def test_a_solver_without_problems_is_refused() -> None:
         run_problems("tides")
 
 
-LONG_OF_CAVITIES = ["cavity/convection:cube", "cavity/lid:reynolds_1000", "cavity/symmetry:centre"]
+LONG_OF_CAVITIES = [
+    "cavity/convection:cube",
+    "cavity/lid:reynolds_1000",
+    "cavity/stretched:cube",
+    "cavity/stretched:lid",
+    "cavity/symmetry:centre",
+]
 
 
 # "tall:oscillating" takes hours without a GPU, and checks nothing there.

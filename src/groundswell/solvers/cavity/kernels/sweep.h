@@ -49,7 +49,8 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   z.node = node_at<Z>(f.metric, again(k));
   if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
   gather<Z>(sum, sum.rate.w, at.p, at.w, near ? along_walls<2>(i, j, k) : REAL(0), z);
-  take(c, at, wave, nodes_at(f.metric, again(i), again(j), again(k)), finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1)));
+  const State rate = finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1));
+  take(c, at, wave, nodes_at(f.metric, again(i), again(j), again(k)), rate);
 }
 
 #ifdef __CUDACC__

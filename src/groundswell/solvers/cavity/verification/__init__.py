@@ -10,6 +10,7 @@ PROBLEMS = [
     "lid:reynolds_100",
     "lid:reynolds_1000",
     "stretched:square",
+    "stretched:cube",
     "stretched:order",
     "stretched:lid",
     "vortices:vortices_in_time",

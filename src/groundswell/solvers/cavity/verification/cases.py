@@ -60,12 +60,13 @@ def converging(
 ) -> dict[str, Extrapolated]:
     """Nusselt numbers and peak speeds on grids of `intervals`, half and a quarter as many."""
     found = [
-        _numbers(bring_to_steady_state(make(intervals // n - 1), backend)[0]) for n in (4, 2, 1)
+        numbers(bring_to_steady_state(make(intervals // n - 1), backend)[0]) for n in (4, 2, 1)
     ]
     return {name: Extrapolated(*(numbers[name] for numbers in found)) for name in found[0]}
 
 
-def _numbers(flow: Flow) -> dict[str, float]:
+def numbers(flow: Flow) -> dict[str, float]:
+    """Nusselt numbers and peak speeds, by name."""
     summary = flow.summary()
     peaks = {f"peak of {name}": peak["value"] for name, peak in summary.pop("peaks").items()}
     return {**summary, **peaks}
