@@ -266,7 +266,7 @@ def test_no_kernel_of_the_package_is_left_out() -> None:
     headers = [*package.rglob("*.h"), *rivals.rglob("*.h"), *KERNELS.glob("*.h")]
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")
     names = set(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
-    assert names == {*LIMITS, *HOT_LIMITS["pml"], *FUSED_LIMITS, "apply_elements"}
+    assert names == {*LIMITS, *HOT_LIMITS["pml"], *FUSED_LIMITS, *GAUSS_SPILLS, "apply_elements"}
 
 
 @pytest.mark.parametrize("law", NUMBERS)

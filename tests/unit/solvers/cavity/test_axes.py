@@ -63,8 +63,8 @@ CAVITIES = {
     "lid, flat": case_of(DRIVEN, CLOSED | FLAT | LID, (9, 1, 7)),
     "around solids": case_of(AIR, HEATED, (9, 11, 9), (1.0, 1.2, 1.0)) | {"solid": SOLIDS},
     "heated from the side, below a lid": case_of(AIR, HEATED | LID, (9, 6, 7)),
-    "stretched, on an open side": case_of(
-        AIR, HEATED | LID | {"north": MIRROR}, (9, 6, 7), stretching={"x": 1.5, "y": 1.0, "z": 0.5}
+    "stretched, beside a mirror": case_of(
+        AIR, HEATED | LID | {"north": MIRROR}, (9, 7, 5), stretching={"x": 1.5, "y": 1.0, "z": 0.5}
     ),
 }
 
