@@ -77,13 +77,18 @@ def stopping_at_once(words: str) -> Iterator[None]:
         words: the end of the message.
     """
 
+    raised = list[Interrupted]()
+
     def stop(number: int, _frame: object = None) -> None:
         for outer in _requests[-1:]:
             outer.note(signal.Signals(number).name)
-        raise Interrupted(f"stopped by {signal.Signals(number).name}; {words}")
+        raised.append(Interrupted(f"stopped by {signal.Signals(number).name}; {words}"))
+        raise raised[-1]
 
     with _handled_by(stop):
         yield
+    if raised:  # in a finalizer, whose exceptions Python only prints
+        raise raised[-1]
 
 
 @contextmanager

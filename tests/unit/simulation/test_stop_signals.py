@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from groundswell.simulation.signals import stop_request
+from groundswell.errors import Interrupted
+from groundswell.simulation.signals import stop_request, stopping_at_once
 
 
 @pytest.fixture
@@ -59,3 +60,17 @@ def test_threads_run_without_signals() -> None:
     thread.start()
     thread.join()
     assert seen == [False]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_during_a_finalizer_stops_the_work_too() -> None:
+    # Python prints exceptions of finalizers, and goes on.
+    class Finalized:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    with (
+        pytest.raises(Interrupted, match=r"stopped by SIGTERM; nothing"),
+        stopping_at_once("nothing"),
+    ):
+        Finalized()
