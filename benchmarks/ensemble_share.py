@@ -27,6 +27,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from groundswell.backends.links import read_links
 from groundswell.ensembles.store import Store
 from groundswell.formats.toml import toml_text
 
@@ -118,6 +119,11 @@ def processes(store: Store) -> int:
     return len({store.log(name)["process"] for name in store.names()})
 
 
+def gpus(given: int | None) -> int:
+    """Number of GPUs that workers use."""
+    return given or len(read_links().devices)
+
+
 def measure(given: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Time an ensemble and single runs."""
     options = ["--quiet", "--backend", given.backend]
@@ -133,7 +139,7 @@ def measure(given: argparse.Namespace, folder: Path) -> dict[str, float]:
     ensemble = timed("ensemble", "run", plan, *options, *workers)
     store = Store(plan.with_suffix(".zarr"))
     steps_made = Timeline.of(store)
-    devices = given.gpus if given.backend == "cuda" else processes(store)
+    devices = gpus(given.gpus) if given.backend == "cuda" else processes(store)
     steps = step_seconds(store)
     return {
         "seconds of a single run": median(single),
@@ -157,7 +163,9 @@ def main() -> None:
     parser.add_argument("--singles", type=int, default=3, help="single runs to time")
     parser.add_argument("--workers", type=int, default=0, help="0 for the default")
     parser.add_argument("--backend", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--gpus", type=int, default=1, help="GPUs that the ensemble uses")
+    parser.add_argument(
+        "--gpus", type=int, help="GPUs that the ensemble uses; default: all visible"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
