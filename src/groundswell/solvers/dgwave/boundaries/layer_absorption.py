@@ -32,6 +32,7 @@ from groundswell.solvers.dgwave.boundaries.layers import (
 )
 from groundswell.solvers.dgwave.boundaries.matched_layers import (
     HIGHEST_SHIFT,
+    LEAST_SHIFT,
     POWER,
     SHIFT,
     MatchedLayers,
@@ -208,7 +209,9 @@ class LayerAbsorption(Absorption):
     def _profiles(self, found: LayerProfiles) -> Floats:
         d, ground = self._strength(found), self.soft_ground
         highest = HIGHEST_SHIFT * self.materials.resolved_frequency
-        shift = 2 * pi * min(SHIFT / self.duration, highest) * (1 - found.depths)
+        least = LEAST_SHIFT * self.materials.statistics.vp_max / found.thickness
+        inner = np.maximum(2 * pi * min(SHIFT / self.duration, highest), least)
+        shift = inner[:, None] * (1 - found.depths)
         if ground:
             uniform = np.array([ground.frequency_shift(axis) for axis in range(AXES)])
             shift += uniform[found.axes][:, None]
