@@ -49,7 +49,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
     yield Quantity("spacing", tuple(spacing), unit=length, group=GRID)
     ratio, is_stretched = setup.finest.largest_ratio, setup.finest.is_stretched
-    text = f"neighbouring distances differ by up to {100 * (ratio - 1):.3g} %"
+    text = f"neighbouring distances differ by up to {_difference(ratio)}"
     yield Quantity("largest_ratio", ratio, "stretching" * is_stretched, text=text, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
     time = f"{'about ' * (not setup.is_unsteady)}{setup.dt:.4g} {_unit(setup.case, 's')}"
@@ -160,10 +160,15 @@ def _uneven_cells(grid: LevelGrid) -> Iterator[str]:
     ratio = grid.largest_ratio
     if ratio > MAX_RATIO:
         yield (
-            f"neighbouring distances of points differ by up to {100 * (ratio - 1):.3g} %; above "
-            f"{100 * (MAX_RATIO - 1):.0f} % errors grow and convergence slows down; use more "
-            "points, or a smaller stretching"
+            f"neighbouring distances of points differ by up to {_difference(ratio)}; above "
+            f"{_difference(MAX_RATIO)}, errors grow and convergence slows down; use more points, a "
+            "smaller stretching, or smoother positions"
         )
+
+
+def _difference(ratio: float) -> str:
+    """How much longer the longer distance is, in per cent."""
+    return f"{float(f'{100 * (ratio - 1):.3g}'):,g} %"
 
 
 def _between_points(grid: LevelGrid) -> Iterator[str]:

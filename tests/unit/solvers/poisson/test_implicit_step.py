@@ -251,7 +251,7 @@ def test_a_function_of_time_that_is_not_finite_is_refused() -> None:
     solver = solver_of(
         equation={"source": "(1 + x) / (t - 0.1)"}, time={"step": 0.1, "duration": 1.0, "order": 1}
     )
-    with pytest.raises(InputError, match="the source is inf at"):
+    with pytest.raises(InputError, match=r"^at t = .* s, the source is inf at"):
         solver.step()
 
 
