@@ -176,9 +176,10 @@ def _between_points(grid: LevelGrid) -> Iterator[str]:
         axes = [AXES[a] for a in range(3) if grid.varies(a) and off_points(grid, solid, a)]
         if axes:
             yield (
-                f"solid[{n}] ends between points along {' and '.join(axes)}: heat passes its exact "
-                "surface, but the fluid stops at the outermost points in it, less than a spacing "
-                "inside; choose sizes and points such that surfaces lie on points"
+                f"solid[{n}] ends between points along {' and '.join(axes)}: conduction takes its "
+                "exact surface into account, but the fluid ends at the outermost points in the "
+                "solid, less than a spacing inside; choose sizes and points such that surfaces lie "
+                "on points"
             )
 
 

@@ -37,7 +37,7 @@ class Forcing:
     Attributes:
         load: integrals of the source and over sides, assembled; of this rank's own values.
         prescribed: u on fixed sides, assembled, 0 elsewhere.
-        largest: no prescribed value is larger.
+        largest: a bound of the magnitudes of prescribed values.
 
     Raises:
         InputError: a function is not finite.

@@ -48,7 +48,7 @@ class ImplicitStep:
     Attributes:
         pair: u and the base, assembled, (2, values).
         extremes: of the last solution.
-        size: no value of u before is larger.
+        size: a bound of the magnitudes of kept values.
     """
 
     def __init__(
