@@ -84,7 +84,8 @@ def _solids(grid: LevelGrid) -> Iterator[Quantity]:
         sizes = zip(solid.low, solid.high, grid.grid.spacing, strict=True)
         spacings = [(high - low) / h for low, high, h in sizes]
         ratio = solid.conductivity / grid.case.conductivity
-        text = f"{format_extent(spacings)} spacings, conductivity {ratio:.4g} times the fluid's"
+        conductivity = f"conductivity {_grouped(ratio, 4)} times the fluid's"
+        text = f"{format_extent(spacings)} spacings, {conductivity}"
         yield Quantity(f"solid_{n}", ratio, f"solid[{n}]", text=text, group=SOLIDS)
 
 
@@ -168,7 +169,12 @@ def _uneven_cells(grid: LevelGrid) -> Iterator[str]:
 
 def _difference(ratio: float) -> str:
     """How much longer the longer distance is, in per cent."""
-    return f"{float(f'{100 * (ratio - 1):.3g}'):,g} %"
+    return f"{_grouped(100 * (ratio - 1), 3)} %"
+
+
+def _grouped(value: float, digits: int) -> str:
+    """A number with few digits: `59.9`, `15,560`."""
+    return f"{float(f'{value:.{digits}g}'):,g}"
 
 
 def _between_points(grid: LevelGrid) -> Iterator[str]:
@@ -190,8 +196,8 @@ def _good_conductors(setup: Setup) -> Iterator[str]:
         ratio = solid.conductivity / setup.case.conductivity
         if ratio > MAX_CONDUCTIVITY:
             yield (
-                f"solid[{n}] conducts {ratio:,.4g} times as well as the fluid: it is nearly "
-                "isothermal, but the run converges slowly; a conductivity of "
+                f"solid[{n}] conducts {_grouped(ratio, 4)} times as well as the fluid: it is "
+                "nearly isothermal, but the run converges slowly; a conductivity of "
                 f"{MAX_CONDUCTIVITY * setup.case.conductivity:.3g} gives nearly the same flow"
             )
 
