@@ -36,7 +36,7 @@ class Selection:
         for text in self.only:
             if not any(text in name for name in names):
                 raise InputError(
-                    f"no table of {quoted(subject)} has {quoted(text)} in its name; there are "
+                    f"no table of {quoted(subject)} has {quoted(text)} in its name; choose "
                     f"{listed(names)}"
                 )
         return replace(benchmark, tables=[t for t in benchmark.tables if self.has(t.name)])

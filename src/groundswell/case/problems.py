@@ -78,6 +78,8 @@ def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
         return "is missing: the list is too short" if place[1:] else _required(fields[place[0]])
     if kind not in _SENTENCES:
         return str(item["msg"])
+    if kind in ("list_type", "tuple_type") and isinstance(item["input"], Mapping):
+        return "must be a list, [ ... ]; tables in a list have double brackets, [[ ... ]]"
     text = _SENTENCES[kind].format(**item.get("ctx", {}))
     if kind != "literal_error":
         return text

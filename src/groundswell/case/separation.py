@@ -1,6 +1,6 @@
 """Functions of position and time as sums of products: f(x, y, z, t) = g1(t) h1(x, y, z) + ...
 
-The h are evaluated once, and each time only the g, which are numbers.
+Each h is evaluated once; at each time only the g are evaluated, which are numbers.
 """
 
 from __future__ import annotations

@@ -95,7 +95,9 @@ def bench(
     ] = "",
     most_dofs: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Only problems of at most as many unknowns per rank."),
+        typer.Option(
+            metavar="NUMBER", help="Only problems of at most this many unknowns per rank."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

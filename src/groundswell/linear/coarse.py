@@ -168,7 +168,7 @@ class CoarseCycle(Composite):
         self._connect(vectors)
 
     def for_components(self, count: int) -> CoarseCycle:
-        """The same for vectors of several components, on the same levels; closed by itself."""
+        """The same for vectors of several components, on the same levels, to be closed, too."""
         several = copy(self)
         several._connect(replace(self._vectors, components=count))
         return several

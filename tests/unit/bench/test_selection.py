@@ -60,7 +60,7 @@ def test_sizes() -> None:
 
 
 def test_texts_that_occur_nowhere() -> None:
-    with pytest.raises(InputError, match=r"has .spring. in its name; there are ebb, ebb and"):
+    with pytest.raises(InputError, match=r"has .spring. in its name; choose ebb, ebb and"):
         measured(Selection(only=("ebb", "spring")))
 
 

@@ -106,15 +106,15 @@ def simulate(
         case: `size` of the box (x, y, z), m; `start`, an initial flow in a box of that size:
             `result.fields` of another run, or arrays by name: `p`, `u`, `v`, `w`, `T` (nz, ny, nx),
             and the positions `x`, `y`, `z`, m; `backend` ("cpu" or "cuda"); `precision` ("double"
-            or "single"); `stretching` and `positions`, tables by axis as in `[grid]`; the sections
-            `time` and `output` as tables, `solid` as a list of tables, and the text `title`.
+            or "single"); `stretching` and `positions`, tables by axis as in `[grid]`; `time` and
+            `output`, tables with the keys of these sections; `solid`, a list of tables; and the
+            text `title`.
 
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of pressure, velocity and temperature on all
         points, walls included; `result.profiles`, fields on the centre lines by axis;
         `result.nusselt` and `result.heat`, heat fluxes and peak velocities; `result.residuals`, or
-        `result.history` of flow in time;
-        `result.summary`; `result.folder`.
+        `result.history` of flow in time; `result.summary`; `result.folder`.
 
     Raises:
         InputError: the input is invalid; nothing has been written.

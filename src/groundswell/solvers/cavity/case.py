@@ -55,7 +55,8 @@ class Convection(Downward):
 class Substance(Downward):
     """`kind = "properties"`: a fluid defined by its physical properties, in SI units.
 
-    `conductivity` (of heat) is for walls with a heat flux or a heat transfer coefficient.
+    `conductivity` (of heat) is for solids, and for walls with a heat flux or a heat transfer
+    coefficient.
     """
 
     kind: Literal["properties"]

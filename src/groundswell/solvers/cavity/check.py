@@ -49,7 +49,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
     yield Quantity("spacing", tuple(spacing), unit=length, group=GRID)
     ratio, is_stretched = setup.finest.largest_ratio, setup.finest.is_stretched
-    text = f"neighbouring distances differ by up to {100 * (ratio - 1):.3g} %"
+    text = f"neighbouring distances differ by up to {_difference(ratio)}"
     yield Quantity("largest_ratio", ratio, "stretching" * is_stretched, text=text, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
     time = f"{'about ' * (not setup.is_unsteady)}{setup.dt:.4g} {_unit(setup.case, 's')}"
@@ -84,7 +84,8 @@ def _solids(grid: LevelGrid) -> Iterator[Quantity]:
         sizes = zip(solid.low, solid.high, grid.grid.spacing, strict=True)
         spacings = [(high - low) / h for low, high, h in sizes]
         ratio = solid.conductivity / grid.case.conductivity
-        text = f"{format_extent(spacings)} spacings, conductivity {ratio:.4g} times the fluid's"
+        conductivity = f"conductivity {_grouped(ratio, 4)} times the fluid's"
+        text = f"{format_extent(spacings)} spacings, {conductivity}"
         yield Quantity(f"solid_{n}", ratio, f"solid[{n}]", text=text, group=SOLIDS)
 
 
@@ -160,10 +161,20 @@ def _uneven_cells(grid: LevelGrid) -> Iterator[str]:
     ratio = grid.largest_ratio
     if ratio > MAX_RATIO:
         yield (
-            f"neighbouring distances of points differ by up to {100 * (ratio - 1):.3g} %; above "
-            f"{100 * (MAX_RATIO - 1):.0f} % errors grow and convergence slows down; use more "
-            "points, or a smaller stretching"
+            f"neighbouring distances of points differ by up to {_difference(ratio)}; above "
+            f"{_difference(MAX_RATIO)}, errors grow and convergence slows down; use more points, a "
+            "smaller stretching, or smoother positions"
         )
+
+
+def _difference(ratio: float) -> str:
+    """How much longer the longer distance is, in per cent."""
+    return f"{_grouped(100 * (ratio - 1), 3)} %"
+
+
+def _grouped(value: float, digits: int) -> str:
+    """A number with few digits: `59.9`, `15,560`."""
+    return f"{float(f'{value:.{digits}g}'):,g}"
 
 
 def _between_points(grid: LevelGrid) -> Iterator[str]:
@@ -171,9 +182,10 @@ def _between_points(grid: LevelGrid) -> Iterator[str]:
         axes = [AXES[a] for a in range(3) if grid.varies(a) and off_points(grid, solid, a)]
         if axes:
             yield (
-                f"solid[{n}] ends between points along {' and '.join(axes)}: heat passes its exact "
-                "surface, but the fluid stops at the outermost points in it, less than a spacing "
-                "inside; choose sizes and points such that surfaces lie on points"
+                f"solid[{n}] ends between points along {' and '.join(axes)}: conduction takes its "
+                "exact surface into account, but the fluid ends at the outermost points in the "
+                "solid, less than a spacing inside; choose sizes and points such that surfaces lie "
+                "on points"
             )
 
 
@@ -184,8 +196,8 @@ def _good_conductors(setup: Setup) -> Iterator[str]:
         ratio = solid.conductivity / setup.case.conductivity
         if ratio > MAX_CONDUCTIVITY:
             yield (
-                f"solid[{n}] conducts {ratio:,.4g} times as well as the fluid: it is nearly "
-                "isothermal, but the run converges slowly; a conductivity of "
+                f"solid[{n}] conducts {_grouped(ratio, 4)} times as well as the fluid: it is "
+                "nearly isothermal, but the run converges slowly; a conductivity of "
                 f"{MAX_CONDUCTIVITY * setup.case.conductivity:.3g} gives nearly the same flow"
             )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,10 +52,11 @@ def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
     values = plane["T"].values if is_heated else np.hypot(*speeds)
     colours = "RdBu_r" if is_heated else "viridis"
     axes = figure.subplots()
-    axes.set(xlabel=across, ylabel=up, aspect="equal")
+    label = partial(label_of, plane.attrs)
+    axes.set(xlabel=label(str(across), "m"), ylabel=label(str(up), "m"), aspect="equal")
     mesh = axes.pcolormesh(plane[across], plane[up], values[0], cmap=colours, shading="gouraud")
     mesh.set_clim(float(values.min()), float(values.max()))
-    colour_bar(axes, mesh, "Temperature" if is_heated else "Speed")
+    colour_bar(axes, mesh, label("Temperature", "K") if is_heated else label("Speed", "m/s"))
     arrows = _arrows(axes, plane, speeds)
     draw_solids(axes, plane, str(across), str(up))
     if plane.attrs.get("down") == up:
@@ -63,8 +65,19 @@ def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
     for n, time in enumerate(clock(plane["time"].values)):
         mesh.set_array(values[n])
         arrows(n)
-        subtitle.set_text(f"Middle plane at {time}")
+        at = time if has_units(plane.attrs) else f"time {time.removesuffix(' s')}"
+        subtitle.set_text(f"Middle plane at {at}")
         yield
+
+
+def has_units(attrs: Mapping[str, object]) -> bool:
+    """Whether values of a file with these attributes have units; not known in older files."""
+    return attrs.get("fluid") == "properties"
+
+
+def label_of(attrs: Mapping[str, object], name: str, unit: str) -> str:
+    """The label of a quantity, with its unit if values have units."""
+    return f"{name} ({unit})" if has_units(attrs) else name
 
 
 def _evenly(positions: Floats, every: slice) -> Integers:

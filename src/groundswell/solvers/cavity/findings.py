@@ -8,7 +8,7 @@ from typing import Any
 from groundswell.case.quantities import Quantity
 
 GROUP = "Heat and flow"
-STILL = 1e-9  # of the largest speed: slower components are rounding errors
+STILL = 1e-9  # of the largest speed or temperature: smaller values are rounding errors
 ROUNDING = 1e-14  # an imbalance below is an effect of rounding
 
 
@@ -42,8 +42,10 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
 
 def _temperatures(n: int, found: Mapping[str, float], unit: str) -> Iterator[Quantity]:
     """Mean and highest temperature of a solid."""
+    least = STILL * max(abs(found["lowest"]), abs(found["highest"]))
     for which in ("mean", "highest"):
-        text = f"{found[which]:.6g} {unit}".strip()
+        value = found[which] if abs(found[which]) > least else 0.0
+        text = f"{value:.6g} {unit}".strip()
         key, label = f"{which}_temperature_solid_{n}", f"{which} temperature, solid[{n}]"
         yield Quantity(key, found[which], label, unit, text, GROUP)
 

@@ -19,7 +19,7 @@ MAX_STRETCHING = 4.0  # makes the spacing at walls 0.005 of the mean one
 
 def _at_most_strongest(value: float) -> float:
     if value > MAX_STRETCHING:
-        reject([((), f"must be at most {MAX_STRETCHING:g}, not {value:g}")])
+        reject([((), f"must be at most {MAX_STRETCHING:g}")])
     return value
 
 
@@ -36,7 +36,7 @@ class Stretching(Section):
 
 
 class Positions(Section):
-    """`positions`: those of the points along an axis, without the walls, m; default: even."""
+    """`positions`: positions of all points along an axis, without the walls, m; default: even."""
 
     x: tuple[Length, ...] | None = None
     y: tuple[Length, ...] | None = None
@@ -52,16 +52,16 @@ class GridSection(Section):
     positions: Positions = Positions()
 
     def violations(self) -> Iterator[Violation]:
-        """Axes that are stretched in two ways, and positions that are no grid."""
+        """Axes with both keys, and positions that are too many, too few or out of order."""
         for axis, name in enumerate(AXES):
             given, key = getattr(self.positions, name), ("positions", name)
             if given is None:
                 continue
             if getattr(self.stretching, name) is not None:
-                yield key, f"and stretching.{name} exclude each other"
-            if len(given) != self.points[axis]:
-                yield key, f"must be as many as points along {name}, {self.points[axis]}"
-            if any(after <= before for before, after in pairwise((*given, self.size[axis]))):
+                yield key, f"excludes stretching.{name}; leave out one of the two"
+            elif len(given) != self.points[axis]:
+                yield key, f"must have {self.points[axis]} entries, as grid.points along {name}"
+            elif any(after <= before for before, after in pairwise((*given, self.size[axis]))):
                 yield key, f"must increase and lie inside the box, below {self.size[axis]:g} m"
 
     def is_stretched(self, axis: int) -> bool:

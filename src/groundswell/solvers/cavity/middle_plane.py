@@ -97,8 +97,9 @@ def _driving(grid: LevelGrid) -> Iterator[Direction]:
 
 
 def plane_attributes(grid: LevelGrid) -> dict[str, str]:
-    """The title, the axes of the middle plane, and the direction of gravity, for files."""
+    """The title, the kind of fluid, the axes of the middle plane, and down, for files."""
     case, plane = grid.case, middle_plane(grid)
     axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
     down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
-    return {"title": case.title, "middle_plane": axes, **down, **format_solids(grid)}
+    of_case = {"title": case.title, "fluid": case.fluid.kind}
+    return {**of_case, "middle_plane": axes, **down, **format_solids(grid)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from groundswell.plotting.style import (
 )
 from groundswell.report.pictures import Picture
 from groundswell.solvers.cavity.case import AXES
-from groundswell.solvers.cavity.film import draw_solids, flow_film
+from groundswell.solvers.cavity.film import draw_solids, flow_film, label_of
 
 if TYPE_CHECKING:
     import xarray
@@ -139,11 +140,13 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
             arrowsize=0.8,
         )
     bottom, top = (-1, 0) if plane.attrs.get("down") == up else (0, -1)
-    axes.set(xlabel=across, ylabel=up, aspect="equal", xlim=x[[0, -1]], ylim=y[[bottom, top]])
+    label = partial(label_of, plane.attrs)
+    axes.set(xlabel=label(across, "m"), ylabel=label(up, "m"), aspect="equal")
+    axes.set(xlim=x[[0, -1]], ylim=y[[bottom, top]])
     axes.tick_params(color=QUIET)
     draw_solids(axes, plane, across, up)
     name = "temperature" if is_heated else "speed"
-    colour_bar(axes, colours, name.capitalize())
+    colour_bar(axes, colours, label(name.capitalize(), "K" if is_heated else "m/s"))
     return name
 
 

@@ -214,7 +214,7 @@ def misfits(grid: LevelGrid) -> Iterator[str]:
                 names = " and ".join(f"solid[{n}]" for n in beside)
                 yield (
                     f"a gap along {AXES[axis]} next to {names} has {counted(points, 'point')} in "
-                    f"fluid, and must have {FEWEST} or more; close it, widen it, or use more points"
+                    f"fluid, but must have {FEWEST} or more; close it, widen it, or use more points"
                 )
 
 
@@ -232,7 +232,7 @@ def _block_misfits(grid: LevelGrid, n: int, axis: int) -> Iterator[str]:
     thickness = (high - low) / h
     if thickness < THINNEST * (1 - SNAP):
         yield (
-            f"solid[{n}] is {thickness:.3g} spacings thick along {name}, and must be at least "
+            f"solid[{n}] is {thickness:.3g} spacings thick along {name}, but must be at least "
             f"{THINNEST}; make it thicker, or use more points"
         )
     for side, gap in zip(grid.case.walls.pair(axis), (low / h, (length - high) / h), strict=True):

@@ -36,9 +36,9 @@ Ends = tuple[float, float]
 class SolidSection(Section):
     """`[[solid]]`: a block that conducts heat, from `low` to `high`; nothing flows in it.
 
-    Where dimensionless numbers define the fluid, `conductivity` and `heat_capacity` are relative to
-    those of the fluid. `heat_capacity` is for flow in time. `power` is the heat that the whole
-    block releases.
+    `heat_capacity` is for flow in time. `power` is the heat that the whole block releases. Where
+    dimensionless numbers define the fluid, `conductivity` and `heat_capacity` are relative to those
+    of the fluid, and `power` is divided by the fluid's conductivity.
     """
 
     low: tuple[Position, Position, Position]
@@ -66,7 +66,7 @@ class SolidSection(Section):
 def solid_violations(
     solids: Sequence[SolidSection], walls: WallsSection, size: tuple[float, float, float]
 ) -> Iterator[Violation]:
-    """Blocks outside a box of this size, m, that overlap, or on walls where they cannot be."""
+    """Blocks that leave a box of this size, m, overlap, or touch walls that they cannot touch."""
     for n, solid in enumerate(solids):
         for name in touched_sides(solid, size):
             if reason := _unfit(getattr(walls, name)):

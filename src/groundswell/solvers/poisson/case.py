@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf
@@ -40,7 +41,7 @@ UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 DTYPES = {"double": "float64", "single": "float32"}
 TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the residual
 MAX_DEGREE = 15
-UNIT_TEXT = r"^[^\s$\\][^$\\\n]{0,19}$|^$"  # without what matplotlib takes for formulas
+UNIT_TEXT = re.compile(r"[^\s$\\][^$\\\n]{0,19}|")  # without what matplotlib takes for formulas
 VARYING = ("source", "exact", "value", "ambient")  # keys of functions that may contain the time
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
@@ -203,7 +204,14 @@ class PoissonOutput(OutputSection):
 
     fields: Flag = True
     film: Flag = False
-    unit: Annotated[str, Field(pattern=UNIT_TEXT)] = ""
+    unit: str = ""
+
+    def violations(self) -> Iterator[Violation]:
+        """Texts that are no unit."""
+        yield from super().violations()
+        if not UNIT_TEXT.fullmatch(self.unit):
+            text = 'must be plain text of at most 20 characters, such as "K" or "°C"'
+            yield ("unit",), f"{text}, without $ and \\"
 
 
 STEADY = replace(PoissonOutput.recordable, what=("final",), timed=False)

@@ -21,7 +21,7 @@ def split_case(case: PoissonCase) -> tuple[dict[str, PoissonCase], PoissonCase |
 
     Returns:
         By functions of time, cases without time, of which each has all fixed sides; and a case with
-        what is no sum of products, or None. Of sides without a value there, it has none.
+        what is no sum of products, or None if there is nothing. It lacks sides without a value.
     """
     values = [value for value in _values(case) if depends_on_time(value) or value != 0]
     terms = {value: separate(value) for value in values}

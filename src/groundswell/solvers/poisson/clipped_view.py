@@ -62,7 +62,7 @@ def render_clipped(
 
 
 def _quietly(*given: Any) -> NDArray[np.uint8]:
-    """Render without the complaint of VTK that there is no display."""
+    """Render without VTK's warning that there is no display."""
     import pyvista
 
     with pyvista.vtk_verbosity("off"):

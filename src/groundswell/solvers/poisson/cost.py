@@ -75,7 +75,7 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
 
 
 def _memory_of_time(setup: Setup, elements: int, *, on_host: bool) -> int:
-    """Bytes of values before, of a step's vectors, of the table of steps and, on a CPU, inertia."""
+    """Bytes of earlier values, a step's vectors, the table of steps and, on a CPU, inertia."""
     if setup.case.time is None:
         return 0
     nodes = (KEPT + HOST_ARRAYS * on_host) * elements * setup.element_nodes

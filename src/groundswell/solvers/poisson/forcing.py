@@ -37,7 +37,7 @@ class Forcing:
     Attributes:
         load: integrals of the source and over sides, assembled; of this rank's own values.
         prescribed: u on fixed sides, assembled, 0 elsewhere.
-        largest: no prescribed value is larger.
+        largest: a bound of the magnitudes of prescribed values.
 
     Raises:
         InputError: a function is not finite.
@@ -91,6 +91,12 @@ class Forcing:
         Raises:
             InputError: a function is not finite.
         """
+        try:
+            return self._update(time)
+        except InputError as error:
+            raise InputError(f"at t = {time:g} s, {error}") from None
+
+    def _update(self, time: float) -> bool:
         factors = [float(g(np.array([time]))[0]) for g in self._functions]
         if not np.isfinite(factors).all():
             self._refuse(time)
@@ -107,7 +113,7 @@ class Forcing:
     def _refuse(self, time: float) -> None:
         """Say which function is not finite, and where."""
         self._problem.sample(self._whole(time))
-        raise InputError(f"a function of time is not finite at t = {time:g} s; give another one")
+        raise InputError("a function of time is not finite; give another one")
 
     def close(self) -> None:
         """Release memory that is shared with other ranks; all ranks must call it."""
@@ -205,7 +211,7 @@ class FixedNodes:
         """Values at these nodes; where sides meet, those of the last one."""
         values = np.zeros(self._count)
         found = [
-            evaluate(equation.fixed[tag], nodes, "the value of a fixed side")
+            evaluate(equation.fixed[tag], nodes, f"the value of {equation.side(tag)}")
             for tag, nodes in self._nodes.items()
         ]
         values[self._order] = np.concatenate([np.empty(0), *found])

@@ -67,7 +67,7 @@ class GridTransfer(NodalExchange):
         restricted: tuple[DeviceArray, DeviceArray],
         prolonged: tuple[DeviceArray, DeviceArray],
     ) -> GridTransfer:
-        """The same for other arrays, (values,) or (components, values); closed by itself."""
+        """The same for other arrays, (values,) or (components, values), to be closed, too."""
         other = copy(self)
         other._connect(restricted, prolonged)
         return other

@@ -1,6 +1,6 @@
 """An implicit step in time on the device; the host chooses numbers, but moves no values.
 
-In each step a0 capacity (u - base) = dt F(u), where the base is a combination of values before. The
+In each step a0 capacity (u - base) = dt F(u), where the base combines earlier values. The
 mass matrix is diagonal, so assembled inertia is a product of each value, without an exchange.
 """
 
@@ -48,7 +48,7 @@ class ImplicitStep:
     Attributes:
         pair: u and the base, assembled, (2, values).
         extremes: of the last solution.
-        size: no value of u before is larger.
+        size: a bound of the magnitudes of kept values.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class ImplicitStep:
 
 
 class Stages:
-    """The bases of the stages of a Runge-Kutta step, from slopes at the stages before; see `Stage`.
+    """The bases of the stages of a Runge-Kutta step, from slopes at earlier stages; see `Stage`.
 
     Args:
         leading: a0.

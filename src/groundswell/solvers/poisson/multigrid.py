@@ -132,7 +132,7 @@ class Multigrid(Composite):
         """The cycle of all components of x and y, (components, values), at once.
 
         They share geometry, factors and messages, so all ranks must call it and run it together.
-        It is closed by itself.
+        The caller closes it.
         """
         several, count = copy(self), len(x)
         several.levels = [level.for_components(self._backend, count) for level in self.levels]
@@ -152,7 +152,7 @@ class Multigrid(Composite):
         return several
 
     def _assemble(self, x: DeviceArray, y: DeviceArray) -> None:
-        """Put the parts together to a cycle from x to y."""
+        """Combine the parts into a cycle from x to y."""
         smoothing, lines = [p for level in self.levels for p in level.smoother.parts], self._lines
         self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
         corrections = in_section(LINES, [launch for part in lines for launch in part.launches])

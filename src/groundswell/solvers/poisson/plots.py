@@ -62,7 +62,7 @@ def solution_picture(results: str | Path) -> Path:
 def _size(elements: LagrangeElements) -> str:
     """The size of the domain, which views without axes do not show."""
     lengths = np.ptp(elements.points, axis=0)
-    return "the whole is {:.3g} m x {:.3g} m x {:.3g} m".format(*lengths)
+    return "size {:.3g} m x {:.3g} m x {:.3g} m".format(*lengths)
 
 
 def _rendered(elements: LagrangeElements) -> list[NDArray[np.uint8]]:

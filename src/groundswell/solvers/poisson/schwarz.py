@@ -74,7 +74,7 @@ class Schwarz(NodalExchange):
         self._connect(r, z)
 
     def between(self, r: DeviceArray, z: DeviceArray) -> Schwarz:
-        """The same between other arrays, (values,) or (components, values); closed by itself."""
+        """The same between other arrays, (values,) or (components, values), to be closed, too."""
         other = copy(self)
         other._connect(r, z)
         return other

@@ -38,7 +38,7 @@ class Scheme(NamedTuple):
 
     Args:
         leading: a0, the factor of the new value.
-        others: of the values before, newest first.
+        others: of the earlier values, newest first.
     """
 
     leading: float

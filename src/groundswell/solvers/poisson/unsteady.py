@@ -2,7 +2,7 @@
 
 capacity du/dt = div(k grad u) - c u + f by the backward differences of `time_scheme`. All solutions
 have the same operator and preconditioner, which are set up once, and begin with a guess that
-continues the values before.
+continues the earlier values.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class UnsteadyPoisson(ElementSolver):
         self.history.append(self._done, self._row())
 
     def _later_step(self) -> None:
-        """A step of backward differences from the values before."""
+        """A step of backward differences from the earlier values."""
         leading, others = self._scheme.leading, self._scheme.others
         there = min(self._done + 1, KEPT)
         self._implicit.begin([-a / leading for a in others], EXTRAPOLATION[there - 1])

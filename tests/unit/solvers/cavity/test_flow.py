@@ -76,6 +76,9 @@ def test_findings_name_what_an_engineer_asks_for() -> None:
     moving = {"u": {"z": 0.8123, "value": 0.25, "direction": "-x"}}
     found = {q.label: str(q) for q in findings_of({"peaks": moving}, "m/s")}
     assert found == {"largest u, along -x": "0.25 m/s at z = 0.8123"}
+    block = {"mean": 3e-19, "lowest": -0.26, "highest": 0.26}
+    found = {q.label: str(q) for q in findings_of({"peaks": {}, "solids": [block]}, "")}
+    assert [*found.values()] == ["0", "0.26"]
 
 
 WARM = {"kind": "fixed", "temperature": "300 + z"}

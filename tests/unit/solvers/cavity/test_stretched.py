@@ -102,14 +102,14 @@ def test_every_second_point_is_one_of_the_coarser_grid(given: bool) -> None:
             {"bottom": MIRROR, "top": MIRROR},
             "needs a wall at an end of z",
         ),
-        ({"positions": {"x": [0.5]}}, {}, "must be as many as points along x, 9"),
+        ({"positions": {"x": [0.5]}}, {}, "must have 9 entries, as grid.points along x"),
         ({"positions": {"x": [0.1] * 9}}, {}, "must increase and lie inside the box"),
         ({"positions": {"x": [0.1 * n for n in range(3, 12)]}}, {}, "must increase and lie inside"),
         ({"positions": {"x": [-0.1]}}, {}, "grid.positions.x"),
         (
             {"positions": {"x": [0.1 * n for n in range(1, 10)]}, "stretching": {"x": 1.0}},
             {},
-            "exclude each other",
+            "excludes stretching.x; leave out one of the two",
         ),
     ],
 )

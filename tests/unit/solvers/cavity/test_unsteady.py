@@ -16,6 +16,8 @@ from groundswell.errors import CaseError, Interrupted, NotFinite
 from groundswell.report.pictures import draw_pictures
 from groundswell.simulation import checkpoint
 from groundswell.solvers.cavity.case import FIELDS, CavityCase
+from groundswell.solvers.cavity.film import label_of
+from groundswell.solvers.cavity.middle_plane import plane_attributes
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
 from groundswell.solvers.cavity.verification.tall import mean_period
@@ -162,6 +164,13 @@ def test_a_run_records_in_time() -> None:
         np.testing.assert_allclose(point["time"], np.arange(5) * 0.1)
     assert {"history.png", "flow.png"} < {path.name for path in draw_pictures(result.folder, fail)}
     assert list(result.folder.glob("film.*")) != [result.folder / "film.nc"]
+
+
+@pytest.mark.parametrize(("kind", "label"), [("properties", "x (m)"), ("rayleigh", "x")])
+def test_labels_have_units_only_where_values_have(kind: str, label: str) -> None:
+    air = {"kind": kind, "viscosity": 1e-5, "diffusivity": 1e-5, "expansion": 1e-3}
+    case = CavityCase(fluid=AIR if kind == "rayleigh" else air, grid={"points": [9, 9, 9]})
+    assert label_of(plane_attributes(prepare(case).finest), "x", "m") == label
 
 
 def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path) -> None:

@@ -247,11 +247,20 @@ def test_the_parts_of_a_case() -> None:
     assert rest is not None and rest.equation.source == 0 and [*rest.boundaries] == ["top"]
 
 
-def test_a_function_of_time_that_is_not_finite_is_refused() -> None:
-    solver = solver_of(
-        equation={"source": "(1 + x) / (t - 0.1)"}, time={"step": 0.1, "duration": 1.0, "order": 1}
-    )
-    with pytest.raises(InputError, match="the source is inf at"):
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"equation": {"source": "(1 + x) / (t - 0.1)"}}, "the source is inf at"),
+        (
+            {"boundaries": {"west": {"kind": "fixed", "value": "sqrt(0.05 + y - t)"}}},
+            "the value of side west is nan at",
+        ),
+    ],
+)
+def test_functions_of_time_that_are_not_finite_are_refused(changes: Any, text: str) -> None:
+    """With the time: of a sum of products, and of a side that the host evaluates."""
+    solver = solver_of(time={"step": 0.1, "duration": 1.0, "order": 1}, **changes)
+    with pytest.raises(InputError, match=rf"^at t = 0.1 s, {text}"):
         solver.step()
 
 

@@ -70,7 +70,7 @@ def test_the_unit_is_in_files_and_labels(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["$K$", "K\\n", " ", "K" * 21, "K\n"])
 def test_units_that_are_no_plain_text(unit: str) -> None:
-    with pytest.raises(CaseError, match=r"output.unit"):
+    with pytest.raises(CaseError, match=r"output.unit = .*: must be plain text of at most 20"):
         PoissonCase.from_dict(CONTENT | {"output": {"unit": unit}})
 
 
