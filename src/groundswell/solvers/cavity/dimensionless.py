@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ _SOLID = {
     "heat_capacity": "relative to that of the fluid",
     "power": "the heat divided by the conductivity of the fluid",
 }
+_WALLS = {"flux": "the flux", "h": "the heat transfer coefficient"}
+_HAS_UNIT = re.compile(r"\s*[-+]?[\d.]+(e[-+]?\d+)?\s+[A-Za-z]", re.IGNORECASE)  # "20 W/m^2"
 
 
 def units_of_numbers(content: object) -> Iterator[Violation]:
@@ -23,6 +26,7 @@ def units_of_numbers(content: object) -> Iterator[Violation]:
     kind = _table(tables.get("fluid")).get("kind")
     if kind in ("rayleigh", "reynolds"):
         yield from _units_of_solids(tables, kind)
+        yield from _units_of_walls(tables, kind)
     if kind != "rayleigh":
         return
     for place, value in _times(tables):
@@ -32,6 +36,17 @@ def units_of_numbers(content: object) -> Iterator[Violation]:
         velocity = _table(wall).get("velocity")
         if isinstance(velocity, list | tuple) and any(isinstance(v, str) for v in velocity):
             yield ("walls", name, "velocity"), _SPEED
+
+
+def _units_of_walls(tables: Mapping[str, Any], kind: str) -> Iterator[Violation]:
+    """Units of heat flux and heat transfer; a text without one is a function of position."""
+    for name, wall in _table(tables.get("walls")).items():
+        for key, what in _WALLS.items():
+            given = _table(wall).get(key)
+            if isinstance(given, str) and _HAS_UNIT.match(given):
+                reason = f'has no unit with fluid.kind = "{kind}"'
+                rest = f"{what} divided by the conductivity of the fluid"
+                yield ("walls", name, key), f"{reason}: give {rest}"
 
 
 def _units_of_solids(tables: Mapping[str, Any], kind: str) -> Iterator[Violation]:

@@ -282,3 +282,21 @@ def test_dimensionless_times_and_speeds_have_no_unit() -> None:
     found = {problem.key: problem.allowed for problem in caught.value.problems}
     assert [*found] == ["time.duration", "output.record[0].interval", "walls.top.velocity"]
     assert all("has no unit with fluid.kind" in text for text in found.values())
+
+
+@pytest.mark.parametrize(
+    ("wall", "key"),
+    [
+        ({"kind": "flux", "flux": "20 W/m^2"}, "flux"),
+        ({"kind": "robin", "h": "5 W/m^2/K", "ambient": 0.2}, "h"),
+    ],
+)
+def test_dimensionless_walls_have_no_units_of_heat(wall: dict[str, Any], key: str) -> None:
+    content: dict[str, Any] = {
+        "fluid": {"kind": "rayleigh", "rayleigh": 1e4},
+        "grid": {"points": [9, 9, 9]},
+    }
+    with pytest.raises(CaseError, match=f"walls.top.{key}.*divided by the conductivity"):
+        CavityCase(**content, walls={"top": wall})
+    by_position = {"kind": "flux", "flux": "0.3 * sin(x)"}
+    assert CavityCase(**content, walls={"top": by_position}).walls.top.kind == "flux"
