@@ -26,7 +26,7 @@ from groundswell.version import __version__
 Row = tuple[str, str]  # label and value
 
 NAME = "report.html"
-FINDINGS_SHOWN, LONGEST_TILE = 6, 24  # on top of the page; letters
+FINDINGS_SHOWN, LONGEST_TILE = 6, 24  # on top of the page; characters
 _MEDIA = {".png": "image/png", ".gif": "image/gif", ".mp4": "video/mp4"}
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),

@@ -104,7 +104,7 @@ class TunableSolver:
 
     def _timer(self, choice: Choice) -> Timer:
         self.set_exchange(choice)
-        graph = self.backend.capture(in_order(self.timed_step()), in_graph=self._sends_in_graph)
+        graph = self.backend.capture(in_order(self.timed_step()), in_graph=self._exchanges_in_graph)
         return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
     def first_choice(self) -> Choice:
@@ -115,10 +115,10 @@ class TunableSolver:
     @property
     def in_graph(self) -> bool:
         """Whether a step can be captured in a graph of launches."""
-        return self._sends_in_graph
+        return self._exchanges_in_graph
 
     @property
-    def _sends_in_graph(self) -> bool:
+    def _exchanges_in_graph(self) -> bool:
         """Whether a graph can contain the exchanges."""
         return all(exchange.in_graph for exchange in self._all_exchanges)
 

@@ -237,7 +237,10 @@ class PeerMemory:
 
     def _timeout(self, after: Event | None = None) -> RunFailed | None:
         # Kernels report to the host's memory: many exchanges are checked without a copy for each.
-        self._backend.synchronize() if after is None else after.wait()
+        if after is None:
+            self._backend.synchronize()
+        else:
+            after.wait()
         return self._late(int(self._stop[1])) if self._stop[1] else None
 
     def _late(self, number: int) -> RunFailed:

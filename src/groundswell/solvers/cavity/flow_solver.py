@@ -70,7 +70,7 @@ class FlowSolver(ExchangingSolver):
         owners: list[Level | GridTransfer] = [*self.levels, *self._transfers]
         self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
         levels = self.levels, self._transfers
-        self.cycles = Cycles(*levels, in_graph=self._sends_in_graph)
+        self.cycles = Cycles(*levels, in_graph=self._exchanges_in_graph)
 
     @property
     def _choices(self) -> list[Choice]:

@@ -100,11 +100,15 @@ class Operator(NodalExchange):
 
     def _connect(self, backend: Backend, space: FunctionSpace) -> Sequence[GatherScatter]:
         """The exchanges, see `NodalExchange`."""
-        self._computed = space.own
         return (
             space.operation(backend, "gather", self.local, self.y),
             space.operation(backend, "halo", self.x, self.x),
         )
+
+    @property
+    def _computed(self) -> int:
+        """Number of values of y that this rank computes."""
+        return self._space.own
 
     def _apply(self, chosen: Integers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(chosen),), "f8")
@@ -125,6 +129,9 @@ class Operator(NodalExchange):
 class OperatorOnCopies(Operator):
     """The same with one exchange less: x has copies of other ranks' values, and y gets them."""
 
+    @property
+    def _computed(self) -> int:
+        return self._space.size
+
     def _connect(self, backend: Backend, space: FunctionSpace) -> Sequence[GatherScatter]:
-        self._computed = space.size
         return (space.operation(backend, "gather-all", self.local, self.y),)

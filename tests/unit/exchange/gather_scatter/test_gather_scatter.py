@@ -165,7 +165,12 @@ def test_one_rank(backend: Backend) -> None:
 @pytest.mark.parametrize(
     ("kind", "shapes", "dtypes", "words"),
     [
-        ("sum", (3, 3), ("f8", "f8"), "operation 'sum' does not exist; allowed: gather, "),
+        (
+            "sum",
+            (3, 3),
+            ("f8", "f8"),
+            "'sum' does not exist; allowed: gather, gather-all, scatter, ",
+        ),
         ("gather", (3, 3), ("f8", "f8"), "give 3, and 2"),
         ("gather", (3, 2), ("f8", "f4"), "1 component of"),
         ("gather", ((2, 3), 2), ("f8", "f8"), "2 components of float64 into 1"),

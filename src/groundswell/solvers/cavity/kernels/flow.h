@@ -82,10 +82,10 @@ struct Limits {
 INLINE Limits step_limits(const Waves& wave, const Nodes& at) {
   const real waves = larger(crossings(wave, at), undamped(wave));
   const real viscous = diffusion_limit(at, REAL(VISCOSITY), REAL(VISCOUS_LIMIT));
-  const real thermal = HAS_SOLIDS ? wave.material.spread
+  const real thermal = HAS_SOLIDS ? wave.material.heat_limit
                                   : diffusion_limit(at, REAL(DIFFUSIVITY), REAL(THERMAL_LIMIT));
-  const bool still = HAS_SOLIDS && wave.material.still;
-  const Limits limits = {larger(waves, viscous), still ? thermal : larger(waves, thermal)};
+  const bool in_solid = HAS_SOLIDS && wave.material.in_solid;
+  const Limits limits = {larger(waves, viscous), in_solid ? thermal : larger(waves, thermal)};
   if (!UNSTEADY) return limits;
   const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
   return {limits.velocity + decay,

@@ -23,26 +23,26 @@ struct Solids {
   Solids {}
 #endif
 
-// A point among solids. Args: still, whether it is in a solid; spread, the limit of steps of heat by
-// conduction, 1/s.
+// A point among solids. Args: heat_limit, one over the longest step that is stable for conduction,
+// 1/s.
 struct Material {
-  bool still;
-  real spread, capacity, source;
+  bool in_solid;
+  real heat_limit, capacity, source;
 };
 
 template <class Axis> INLINE const real* conductivity(const Solids& solids) {
   return Axis::axis == 0 ? solids.kx : Axis::axis == 1 ? solids.ky : solids.kz;
 }
 
-template <class Axis> INLINE real spread_along(const Solids& solids, index_t c) {
+template <class Axis> INLINE real heat_limit_along(const Solids& solids, index_t c) {
   if (Axis::points() == 1) return REAL(0);
   const real* k = conductivity<Axis>(solids) + c;
   return (k[0] + k[-Axis::step()]) / (Axis::h() * Axis::h());
 }
 INLINE Material material_at(const Solids& solids, index_t c) {
-  const real spread =
-      spread_along<X>(solids, c) + spread_along<Y>(solids, c) + spread_along<Z>(solids, c);
-  return {solids.fluid[c] == REAL(0), spread, solids.capacity[c], solids.source[c]};
+  const real heat_limit = heat_limit_along<X>(solids, c) + heat_limit_along<Y>(solids, c) +
+                          heat_limit_along<Z>(solids, c);
+  return {solids.fluid[c] == REAL(0), heat_limit, solids.capacity[c], solids.source[c]};
 }
 
 // Heat that a point's neighbours along an axis conduct to it, over its cell's volume.

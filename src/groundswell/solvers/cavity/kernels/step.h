@@ -17,7 +17,7 @@
 INLINE State forced(const State& rate, const ConstFields& forcing, index_t c, const Waves& wave) {
   if (!FORCED) return rate;
   const State more = load(forcing, c);
-  if (HAS_SOLIDS && wave.material.still)
+  if (HAS_SOLIDS && wave.material.in_solid)
     return {REAL(0), REAL(0), REAL(0), REAL(0), rate.t + more.t};
   return {FMA(wave.beta2, more.p, rate.p), rate.u + more.u, rate.v + more.v, rate.w + more.w,
           rate.t + more.t};

@@ -62,7 +62,7 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
   if (HAS_SOLIDS) pass_solids<Z>(sum.rate.t, f.solids, c, z, at.w);
   gather<Z>(sum, sum.rate.w, at.p, at.w, near ? along_walls<2>(i, j, k) : REAL(0), z);
-  if (HAS_SOLIDS && wave.material.still) sum = at_rest(sum);
+  if (HAS_SOLIDS && wave.material.in_solid) sum = at_rest(sum);
   const State rate = finish(sum, wave.beta2, near ? cubes_in_cell(i, j, k) : REAL(1));
   take(c, at, wave, nodes_at(f.metric, again(i), again(j), again(k)), rate);
 }

@@ -183,12 +183,7 @@ def _iterated(session: Session, problem: BakeoffProblem, every: Cubes, metric: s
     moved = problem.traffic(cubes, metric).iteration
     return {
         "problem": problem.name,
-        "degree": cubes.degree,
-        "edge": cubes.edge,
-        "ranks": ranks,
-        "elements": cubes.box.count,
-        "dofs": cubes.dofs,
-        "assembled": cubes.assembled,
+        **cubes.sizes,
         "metric": metric,
         "seconds": seconds,
         "throughput": cubes.dofs / ranks / seconds,

@@ -71,6 +71,13 @@ class Cubes:
         return self.components * self.box.count * (self.degree + 1) ** 3
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """Degree and sizes, for the rows of tables."""
+        sizes = {"degree": self.degree, "edge": self.edge, "ranks": self.comm.size}
+        counts = {"elements": self.box.count, "dofs": self.dofs, "assembled": self.assembled}
+        return sizes | counts
+
+    @property
     def merit(self) -> int:
         """Floating-point operations of an iteration, as NekBone counts them (eq. 3)."""
         n = self.degree + 1

@@ -146,12 +146,7 @@ def _iterated(session: Session, cubes: Cubes, metric: str) -> Row:
     solver = FusedConjugateGradients(backend, elements, max_iterations=ITERATIONS)
     seconds, residual = time_iterations(backend, solver, cubes.load, cubes.comm)
     return {
-        "degree": cubes.degree,
-        "edge": cubes.edge,
-        "ranks": ranks,
-        "elements": cubes.box.count,
-        "dofs": cubes.dofs,
-        "assembled": cubes.assembled,
+        **cubes.sizes,
         "metric": metric,
         "way": str(cubes.space.exchange) if ranks > 1 else "",
         "seconds": seconds,
