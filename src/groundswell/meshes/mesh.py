@@ -202,6 +202,18 @@ class Mesh:
         """Vertices of each face in rising order, (faces, 4); face numbers of elements, (.., 6)."""
         return _unique_entities(np.sort(self.corners[:, FACES], axis=-1))
 
+    @property
+    def face_sides(self) -> tuple[Integers, Integers]:
+        """The two sides of each face, (faces,) each, as 6 times the element plus its face.
+
+        They are in rising order, and equal on the boundary.
+        """
+        numbers = self.faces[1].ravel()
+        one, two = (np.empty(len(self.faces[0]), np.int64) for _ in range(2))
+        one[numbers[::-1]] = np.arange(numbers.size)[::-1]  # of several values, the last is stored
+        two[numbers] = np.arange(numbers.size)
+        return one, two
+
 
 def reverse_r(values: Any, order: int) -> Any:
     """Values at the nodes of elements, (elements, (order + 1)^3, ...), in reverse along r."""
