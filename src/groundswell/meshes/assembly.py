@@ -13,7 +13,7 @@ from groundswell.errors import InputError, counted, did_you_mean
 from groundswell.meshes.content import CellBlock, MeshContent
 from groundswell.meshes.fitting import share_nodes
 from groundswell.meshes.hexahedra import AXES, tangents
-from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
+from groundswell.meshes.mesh import CORNERS, Mesh, pack, reverse_r
 from groundswell.meshes.named_surfaces import (
     find_inner,
     format_point,
@@ -164,7 +164,7 @@ def _hexahedra(content: MeshContent) -> tuple[Integers, Integers]:
     if content.fitted is not None:
         return numbers, volumes
     # Version 2.2 of Gmsh repeats elements that are in several named volumes.
-    _, first = np.unique(np.sort(numbers[:, :CORNERS], axis=1), axis=0, return_index=True)
+    _, first = np.unique(pack(np.sort(numbers[:, :CORNERS], axis=1)), return_index=True)
     chosen = np.sort(first)
     return numbers[chosen], volumes[chosen]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -133,33 +133,46 @@ class Mesh:
 
     def tags(self, elements: ArrayLike) -> Integers:
         """Boundary tag of each face, or INSIDE for interior ones, (elements, 6)."""
+        return self._face_tags[self.faces[1][np.asarray(elements)]]
+
+    @cached_property
+    def _face_tags(self) -> Integers:
+        """Boundary tag of each face, or INSIDE, (faces,)."""
         keys, number = self.faces
         tags = (np.bincount(number.ravel(), minlength=len(keys)) == 1).astype(np.int64)
-        if len(self.sides):
-            where = self.find_faces(self.sides)
-            if (where < 0).any():
-                raise InputError(
-                    f"{counted(int(np.sum(where < 0)), 'side')} not among the faces of elements"
-                )
-            tags[where] = self.side_tags
-        return tags[number[np.asarray(elements)]]
+        where = self.find_faces(self.sides)
+        if strange := int(np.sum(where < 0)):
+            raise InputError(f"{counted(strange, 'side')} not among the faces of elements")
+        tags[where] = self.side_tags
+        return tags
 
     def find_faces(self, vertices: Integers) -> Integers:
         """Numbers of the faces with these vertices, (n, 4), or -1 where there is none, (n,)."""
         keys = self.faces[0]
-        both = np.concatenate([keys, np.sort(vertices, axis=1)])
-        _, number_of_key = np.unique(both, axis=0, return_inverse=True)
-        number_of_key = number_of_key.ravel()
-        face_of_key = np.full(number_of_key.max() + 1, -1)
-        face_of_key[number_of_key[: len(keys)]] = np.arange(len(keys))
-        return face_of_key[number_of_key[len(keys) :]]
+        both = pack(np.concatenate([keys, np.sort(vertices, axis=1)]))
+        known, wanted = both[: len(keys)], both[len(keys) :]  # the known ones are in rising order
+        at = np.searchsorted(known, wanted).clip(max=len(known) - 1)
+        return np.where(known[at] == wanted, at, -1)
+
+    def with_sides(self, sides: Integers, side_tags: Integers) -> Mesh:
+        """The mesh with other tagged faces; see `Mesh`."""
+        return self._changed(self.faces[1], sides=sides, side_tags=side_tags)
 
     def reordered(self, order: Integers) -> Mesh:
         """The mesh with its elements in another order, (elements,)."""
         unlinked = None if self.unlinked is None else self.unlinked[order]
-        return replace(
-            self, corners=self.corners[order], nodes=self.nodes[order], unlinked=unlinked
-        )
+        corners, nodes = self.corners[order], self.nodes[order]
+        return self._changed(self.faces[1][order], corners=corners, nodes=nodes, unlinked=unlinked)
+
+    def _changed(self, face_numbers: Integers, **values: Any) -> Mesh:
+        """The same elements with other values of some attributes, which are not checked again.
+
+        Args:
+            face_numbers: of the elements, see `faces`; finding them takes long.
+        """
+        found, kept = object.__new__(Mesh), {f.name: getattr(self, f.name) for f in fields(self)}
+        vars(found).update({**kept, **values, "faces": (self.faces[0], face_numbers)})
+        return found
 
     def without_links(self) -> Mesh:
         """The mesh whose vertices no periodic links join; its sides have no tags."""
@@ -172,7 +185,8 @@ class Mesh:
         signs = np.where(np.arange(AXES) == axis, -1.0, 1.0)
         nodes, corners = reverse_r(self.nodes * signs, self.order), reverse_r(self.corners, 1)
         unlinked = None if self.unlinked is None else reverse_r(self.unlinked, 1)
-        return replace(self, corners=corners, nodes=nodes, unlinked=unlinked)
+        numbers = self.faces[1][:, [1, 0, 2, 3, 4, 5]]
+        return self._changed(numbers, corners=corners, nodes=nodes, unlinked=unlinked)
 
     @property
     def edges(self) -> Integers:
@@ -187,6 +201,18 @@ class Mesh:
     def faces(self) -> tuple[Integers, Integers]:
         """Vertices of each face in rising order, (faces, 4); face numbers of elements, (.., 6)."""
         return _unique_entities(np.sort(self.corners[:, FACES], axis=-1))
+
+    @property
+    def face_sides(self) -> tuple[Integers, Integers]:
+        """The two sides of each face, (faces,) each, as 6 times the element plus its face.
+
+        They are in rising order, and equal on the boundary.
+        """
+        numbers = self.faces[1].ravel()
+        one, two = (np.empty(len(self.faces[0]), np.int64) for _ in range(2))
+        one[numbers[::-1]] = np.arange(numbers.size)[::-1]  # of several values, the last is stored
+        two[numbers] = np.arange(numbers.size)
+        return one, two
 
 
 def reverse_r(values: Any, order: int) -> Any:
@@ -205,10 +231,18 @@ def _unique_entities(keys: Integers) -> tuple[Integers, Integers]:
 
 def pack(rows: Integers) -> Integers:
     """A number for each row, (rows,), in their lexicographic order, which is faster to sort."""
-    if rows.shape[1] == 1 or not len(rows):
-        return rows[:, 0]
-    middle = rows.shape[1] // 2
-    first, second = (pack(part) for part in (rows[:, :middle], rows[:, middle:]))
+    columns = np.ascontiguousarray(rows.T)
+    if len(rows):
+        columns[1:] -= columns[:-1].copy()  # has the same order, and less numbers near one another
+    return _pack(columns)
+
+
+def _pack(columns: Integers) -> Integers:
+    """The same for columns, (columns, rows)."""
+    if len(columns) == 1 or not columns.size:
+        return columns[0]
+    middle = len(columns) // 2
+    first, second = _pack(columns[:middle]), _pack(columns[middle:])
     if _spread(first) * _spread(second) >= 2**63:
         first, second = (np.unique(n, return_inverse=True)[1] for n in (first, second))
     return (first - first.min()) * _spread(second) + second - second.min()

@@ -33,19 +33,17 @@ class MeshFaces:
 
 def find_mesh_faces(mesh: Mesh) -> MeshFaces:
     """Find the neighbours of all elements."""
-    numbers = mesh.faces[1].ravel()
-    order = np.argsort(numbers, kind="stable")
-    first = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
-    one, two = order[first], order[first + 1]
-    found = np.full((2, numbers.size), NOWHERE), np.zeros(numbers.size, np.int64)
-    (neighbours, faces), turns = found
-    corners = mesh.corners[:, FACES].reshape(-1, 4)
+    one, two = mesh.face_sides
+    shared = one != two
+    one, two = one[shared], two[shared]
+    numbers = mesh.faces[1]
+    neighbours, (faces, turns) = np.full(numbers.size, NOWHERE), np.zeros((2, numbers.size), int)
     for own, other in ((one, two), (two, one)):
         neighbours[own], faces[own] = np.divmod(other, 2 * AXES)
-        turns[own] = find_turns(corners[own], corners[other])
-    faces[neighbours == NOWHERE] = 0
-    shape = mesh.faces[1].shape
-    return MeshFaces(neighbours.reshape(shape), faces.reshape(shape), turns.reshape(shape))
+    corners = mesh.corners[:, FACES].reshape(-1, 4)
+    turns[one] = find_turns(corners[one], corners[two])
+    turns[two] = _INVERSES[turns[one]]
+    return MeshFaces(*(values.reshape(numbers.shape) for values in (neighbours, faces, turns)))
 
 
 def turned(turn: int, nodes: int) -> Integers:
@@ -61,11 +59,26 @@ def turned(turn: int, nodes: int) -> Integers:
     return a * nodes + b if turn & SWAP else b * nodes + a
 
 
+# By the places in the other element's order of the first corner, and of the next on the fast axis.
+_TURN_OF_CORNERS = np.zeros((4, 4), np.int64)
+for _turn in range(TURNS):
+    _TURN_OF_CORNERS[tuple(turned(_turn, 2)[:2])] = _turn
+
+
 def find_turns(own: Integers, other: Integers) -> Integers:
     """The turns of faces with these corners, (faces, 4) each, the fast axis first; see `MeshFaces`.
 
     Args:
         own, other: vertices of the same faces, as two elements number them.
     """
-    fits = [(own == other[:, turned(turn, 2)]).all(axis=1) for turn in range(TURNS)]
-    return np.argmax(fits, axis=0)
+    first, second = (
+        sum(place * (other[:, place] == own[:, corner]) for place in range(1, 4))
+        for corner in range(2)
+    )
+    return _TURN_OF_CORNERS[first, second]
+
+
+# The turns of the same faces as the other elements see them.
+_INVERSES = np.array(
+    [find_turns(np.argsort(turned(turn, 2))[None], np.arange(4)[None])[0] for turn in range(TURNS)]
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -58,7 +57,7 @@ def tag_boundary(
     """The mesh with all sides tagged, without those inside, and tags by name, also of these."""
     outside, is_side = _boundary(mesh), ~np.isin(mesh.side_tags, inner)
     tags = sorted(set(mesh.side_tags.tolist()))
-    mesh = replace(mesh, sides=mesh.sides[is_side], side_tags=mesh.side_tags[is_side])
+    mesh = mesh.with_sides(mesh.sides[is_side], mesh.side_tags[is_side])
     rest = outside[~_is_among(outside, mesh.sides)]
     if len(rest):
         taken = {*tags, *names, *names.values()}
@@ -66,7 +65,7 @@ def tag_boundary(
         if tags[-1] != 1:  # untagged faces have tag 1 already
             sides = np.concatenate([mesh.sides, rest])
             known = np.concatenate([mesh.side_tags, np.full(len(rest), tags[-1])])
-            mesh = replace(mesh, sides=sides, side_tags=known)
+            mesh = mesh.with_sides(sides, known)
     return mesh, _tags_by_name(tags, names)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Mask
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Hexahedra
@@ -58,13 +58,13 @@ def _determinants(metrics: Floats) -> Floats:
     return np.asarray(m[0] * minors[0] + m[1] * minors[1] + m[2] * minors[2])
 
 
-def gradient_norms(metrics: Floats) -> Floats:
-    """|a^r| + |a^s| + |a^t| at the nodes, (elements, nodes), from `curl_form`, 1/m.
+def gradient_norms(metrics: Floats, determinants: Floats) -> Floats:
+    """|a^r| + |a^s| + |a^t| at the nodes, (elements, nodes), from `curl_form` and J, 1/m.
 
     The edges of a brick are 2 / |a^d|.
     """
-    vectors = metrics.reshape(len(metrics), AXES, AXES, -1)
-    return np.asarray(np.linalg.norm(vectors, axis=2).sum(axis=1) / jacobians(metrics))
+    squares = np.square(metrics.reshape(len(metrics), AXES, AXES, -1)).sum(axis=2)
+    return np.asarray(np.sqrt(squares).sum(axis=1) / determinants)
 
 
 def longest_edges(nodes: Floats, degree: int) -> Floats:
@@ -96,25 +96,28 @@ def require_valid(nodes: Floats, degree: int, numbers: NDArray[np.integer]) -> N
         cubes = _cubes(nodes[part], degree)
         r, s, t = (np.stack([_derivative(x, axis) for x in cubes], -1) for axis in range(AXES))
         found = np.einsum("...x,...x->...", r, np.cross(s, t)).reshape(len(r), -1)
-        _require_positive(found, nodes[part], numbers[part])
+        require_positive(found, nodes[part], numbers[part])
 
 
-def require_positive_metrics(metrics: Floats, nodes: Floats, numbers: NDArray[np.integer]) -> None:
-    """Check the Jacobian of metric terms, which differs where an element is strongly bent.
+def positive_jacobians(metrics: Floats, nodes: Floats, numbers: NDArray[np.integer]) -> Floats:
+    """See `jacobians`, after a check: they differ from the map's where an element is strongly bent.
 
     Args:
         metrics: see `curl_form`.
         nodes, numbers: see `require_valid`.
 
     Raises:
-        InputError: it is not positive, or almost vanishes; the message says where.
+        InputError: one is not positive, or almost vanishes; the message says where.
     """
     squares = _determinants(metrics)
-    _require_positive(np.sign(squares) * np.sqrt(np.abs(squares)), nodes, numbers)
+    found = np.sign(squares) * np.sqrt(np.abs(squares))
+    require_positive(found, nodes, numbers)
+    return found
 
 
-def _require_positive(found: Floats, nodes: Floats, numbers: NDArray[np.integer]) -> None:
-    sound = found > SMALLEST * np.abs(found).mean(axis=1, keepdims=True)  # false if NaN
+def require_positive(found: Floats, nodes: Floats, numbers: NDArray[np.integer]) -> None:
+    """The same for Jacobians, (elements, nodes); see `require_valid`."""
+    sound = are_positive(found)
     if sound.all():
         return
     element, node = np.argwhere(~sound)[0]
@@ -124,6 +127,11 @@ def _require_positive(found: Floats, nodes: Floats, numbers: NDArray[np.integer]
         f"m, z = {z:.6g} m: its Jacobian there is {found[element, node]:.3g} m^3; use a smoother "
         "mesh or topography, or larger elements"
     )
+
+
+def are_positive(found: Floats) -> Mask:
+    """Whether Jacobians, (elements, nodes), are positive, and do not almost vanish."""
+    return np.asarray(found > SMALLEST * np.abs(found).mean(axis=1, keepdims=True))  # false if NaN
 
 
 def _curl_form(nodes: Floats, degree: int) -> Floats:

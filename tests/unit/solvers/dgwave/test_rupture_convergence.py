@@ -20,8 +20,8 @@ NODES = (DEGREE + 1) ** 2
 
 
 def faults_of(problem: Any, folder: Path, parts: int = 1) -> Any:
-    write_mesh(folder / "a.msh", problem.box(parts), problem.surfaces)
-    return prepare(problem.case(folder / "a.msh", CpuBackend())).faults
+    write_mesh(folder / "a.med", problem.box(parts), problem.surfaces)
+    return prepare(problem.case(folder / "a.med", CpuBackend())).faults
 
 
 def test_tpv10_dips_and_reaches_the_surface(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from groundswell.meshes.hexahedra import AXES, face_nodes
 from groundswell.meshes.mesh import FACES, Mesh, pack
 from groundswell.meshes.mesh_faces import find_turns
 from groundswell.seismology.faults.planes import hanging_side
-from groundswell.solvers.dgwave.faults.faces import WALLS, FaultFaces
+from groundswell.solvers.dgwave.faults.faces import FaultFaces
 
 SIDES = 2 * AXES  # of an element
 AROUND = [0, 1, 3, 2]  # corners of a face one after the other, as `FACES` numbers them
@@ -43,10 +43,7 @@ def faces_on_surface(mesh: Mesh, surface: Integers, azimuth: float | None = None
 
 def _sides(mesh: Mesh, surface: Integers) -> Integers:
     """The two sides of faces, as 6 times the element plus its face, (faces, 2)."""
-    numbers = mesh.faces[1].ravel()
-    order = np.argsort(numbers, kind="stable")
-    first = np.searchsorted(numbers[order], mesh.find_faces(surface))
-    return order[first[:, None] + np.arange(WALLS)]
+    return np.column_stack(mesh.face_sides)[mesh.find_faces(surface)]
 
 
 def _outward(sides: Integers) -> Integers:

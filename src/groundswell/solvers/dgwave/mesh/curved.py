@@ -9,22 +9,32 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.arrays import Floats, Integers, Reals
+from groundswell.backends.host_threads import for_each
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.leaves import Leaves
 from groundswell.spectral_elements.curl_form import (
+    are_positive,
     curl_form,
     element_nodes,
     gradient_norms,
     jacobians,
     longest_edges,
-    require_positive_metrics,
+    positive_jacobians,
+    require_positive,
     require_valid,
 )
 from groundswell.spectral_elements.geometry import chunks
+from groundswell.spectral_elements.trilinear_metrics import (
+    LEAST_DEGREE,
+    longest_straight_edges,
+    trilinear_metrics,
+)
 
 METRICS = 9  # values at a node
+
+Measures = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +67,42 @@ class CurvedElements:
         return self._measures[2]
 
     @cached_property
-    def _measures(self) -> tuple[Floats, Floats, Floats]:
-        """Largest sums of `gradient_norms`, longest lines, and volumes."""
-        norms, longest, volumes = np.empty((3, self.mesh.count))
-        for part in self._chunks(self.mesh.count):
-            numbers = np.arange(self.mesh.count)[part]
-            nodes = self._nodes(numbers)
-            require_valid(nodes, self.degree, numbers)
-            metrics = metric_terms(self.mesh, self.degree, numbers)
-            require_positive_metrics(metrics, nodes, numbers)
-            norms[part] = gradient_norms(metrics).max(axis=1)
-            longest[part] = longest_edges(nodes, self.degree)
-            volumes[part] = jacobians(metrics) @ gll(self.degree).cube_weights
-        return norms, longest, volumes
+    def _measures(self) -> Floats:
+        """Largest sums of `gradient_norms`, longest lines, and volumes, (3, elements)."""
+        found = np.empty((3, self.mesh.count))
+        measure = self._measure_straight if self._is_straight else self._measure
+
+        def store(part: slice) -> None:
+            found[:, part] = measure(np.arange(self.mesh.count)[part])
+
+        for_each(store, self._chunks(self.mesh.count))
+        return found
+
+    def _measure(self, numbers: Integers) -> Measures:
+        """The same for some elements, (elements,) each."""
+        nodes = self._nodes(numbers)
+        require_valid(nodes, self.degree, numbers)
+        metrics = metric_terms(self.mesh, self.degree, numbers)
+        determinants = positive_jacobians(metrics, nodes, numbers)
+        norms = gradient_norms(metrics, determinants).max(axis=1)
+        return norms, longest_edges(nodes, self.degree), self._integrals(determinants)
+
+    def _measure_straight(self, numbers: Integers) -> Measures:
+        """The same for elements with straight edges; their Jacobians are those of the maps."""
+        corners = self.mesh.geometry_nodes(numbers)
+        metrics, determinants = trilinear_metrics(corners, self.degree)
+        if not are_positive(determinants).all():
+            require_positive(determinants, self._nodes(numbers), numbers)
+        norms = gradient_norms(metrics, determinants).max(axis=1)
+        return norms, longest_straight_edges(corners), self._integrals(determinants)
+
+    def _integrals(self, values: Floats) -> Floats:
+        """Integrals of values at the nodes of reference elements, (elements, nodes)."""
+        return np.asarray(values @ gll(self.degree).cube_weights)
+
+    @property
+    def _is_straight(self) -> bool:
+        return is_straight(self.mesh, self.degree)
 
     def metrics(self, elements: Integers, dtype: DTypeLike) -> Reals:
         """J a^d at the nodes of elements, (elements, 9, nodes); see `metric_terms`.
@@ -78,7 +111,8 @@ class CurvedElements:
             InputError: its products exceed the range of the type.
         """
         found = np.empty((len(elements), METRICS, (self.degree + 1) ** AXES), dtype)
-        for part in self._chunks(len(elements)):
+
+        def store(part: slice) -> None:
             metrics = metric_terms(self.mesh, self.degree, elements[part])
             square, limits = jacobians(metrics) ** 2, np.finfo(dtype)
             if not (limits.tiny < square.min() and square.max() < limits.max):
@@ -86,6 +120,8 @@ class CurvedElements:
                     'elements are too small or too large for run.precision = "single"; use "double"'
                 )
             found[part] = metrics
+
+        for_each(store, self._chunks(len(elements)))
         return found
 
     def _nodes(self, elements: ArrayLike) -> Floats:
@@ -95,6 +131,11 @@ class CurvedElements:
         return list(chunks(count, (self.degree + 1) ** AXES))
 
 
+def is_straight(mesh: Hexahedra, degree: int) -> bool:
+    """Whether metric terms are those of `trilinear_metrics`."""
+    return mesh.order == 1 and degree >= LEAST_DEGREE
+
+
 def metric_terms(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
     """J a^d at the nodes of elements, (elements, 9, nodes); see `curl_form`.
 
@@ -102,6 +143,8 @@ def metric_terms(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
     both sides of a face have the same normals, also where leaves of different sizes meet. The curl
     form of a leaf itself differs if the products in it exceed the degree.
     """
+    if is_straight(mesh, degree):
+        return trilinear_metrics(mesh.geometry_nodes(elements), degree)[0]
     if not isinstance(mesh, Leaves):
         return curl_form(element_nodes(mesh, degree, elements), degree)
     assert mesh.order == degree

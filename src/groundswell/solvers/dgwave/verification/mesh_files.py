@@ -1,4 +1,4 @@
-"""Boxes as files of Gmsh, for problems on meshes."""
+"""Boxes as files, for problems on meshes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import AXES, face_nodes
 
 SIDES = ("west", "east", "south", "north", "top", "bottom")
-GMSH_HEXAHEDRON, GMSH_QUAD = [0, 1, 3, 2, 4, 5, 7, 6], [0, 1, 3, 2]  # corners in Gmsh's order
+HEXAHEDRON, QUAD = [0, 1, 3, 2, 4, 5, 7, 6], [0, 1, 3, 2]  # corners in the order of MED
 ROUNDING = 1e-6  # of the edge of a box
 
 Ends = tuple[tuple[float, float], ...]  # the ends of a block along x, y and z, m
 
 
 def write_mesh(path: Path, box: Box, surfaces: Mapping[str, Ends] | None = None) -> None:
-    """Write a box with elements of order 1 as a Gmsh file; its sides are the surfaces SIDES.
+    """Write a box with elements of order 1 as a MED file; its sides are the surfaces SIDES.
 
     Args:
+        path: ends in .med, a format that meshio reads and writes without loops over elements.
         surfaces: more of them, inside, by name: rectangles of the box before it is deformed, whose
             ends along one axis are the same.
     """
@@ -33,14 +34,16 @@ def write_mesh(path: Path, box: Box, surfaces: Mapping[str, Ends] | None = None)
     faces = dict(_sides(box, corners)) | {
         name: _inside(box, corners, ends) for name, ends in (surfaces or {}).items()
     }
-    cells = [("hexahedron", corners[:, GMSH_HEXAHEDRON])]
-    cells += [("quad", of_surface[:, GMSH_QUAD]) for of_surface in faces.values()]
-    physical = [np.full(len(cells[0][1]), 1)]
-    physical += [np.full(len(of_surface), n) for n, of_surface in enumerate(faces.values(), 1)]
-    data = {"gmsh:physical": physical, "gmsh:geometrical": physical}
-    names = {name: np.array([n, 2]) for n, name in enumerate(faces, 1)}
-    mesh = meshio.Mesh(points, cells, cell_data=data, field_data=names)
-    meshio.gmsh.write(path, mesh, "2.2", binary=True)
+    families = -np.arange(1, len(faces) + 1)
+    quads = np.concatenate([*faces.values()])[:, QUAD]
+    of_quads = np.repeat(families, [len(of_surface) for of_surface in faces.values()])
+    mesh = meshio.Mesh(
+        points,
+        [("hexahedron", corners[:, HEXAHEDRON]), ("quad", quads)],
+        cell_data={"cell_tags": [np.zeros(box.count, np.int64), of_quads]},
+    )
+    mesh.cell_tags = {n: [name] for n, name in zip(families.tolist(), faces, strict=True)}
+    meshio.med.write(path, mesh)
 
 
 def _sides(box: Box, corners: Integers) -> Iterator[tuple[str, Integers]]:

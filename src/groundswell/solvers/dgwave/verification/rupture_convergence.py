@@ -69,7 +69,7 @@ class Problem:
     def run(self, parts: int, backend: Backend) -> xarray.Dataset:
         """The fault at the end, with elements whose edges are divided into parts."""
         with TemporaryDirectory() as folder:
-            path = Path(folder, "fault.msh")
+            path = Path(folder, "fault.med")
             write_mesh(path, self.box(parts), self.surfaces)
             return run_built(self.case(path, backend)).fault
 
@@ -86,6 +86,7 @@ class Problem:
             method={"degree": DEGREE},
             boundary={"surfaces": surfaces},
             run={"precision": "single", "backend": backend.name},
+            output={"shaking_map": False},
             **self.sections,
         )
 

@@ -115,7 +115,7 @@ class Sound(DownwardPacket):
     def of_mesh(self, backend: Backend, warp: float) -> float:
         """Amplitude of the reflection from a sponge at the bottom of a mesh."""
         with TemporaryDirectory() as folder:
-            path = Path(folder, "strip.msh")
+            path = Path(folder, "strip.med")
             write_mesh(path, self._mesh(warp))
             surfaces = {**WALLS, "bottom": {"kind": "sponge", "width": self.width * H}}
             grid, boundary = {"file": path, "vertical": "down"}, {"surfaces": surfaces}
