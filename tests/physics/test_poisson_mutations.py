@@ -12,7 +12,8 @@ from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.backends import source as sources
-from groundswell.solvers.poisson import boundary_value_problem, element_operator
+from groundswell.solvers.poisson import element_operator
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.verify import Check, load_problem
 
 FOLDERS = ("solvers/poisson/kernels", "spectral_elements/kernels")
@@ -62,10 +63,10 @@ IN_KERNELS = {
         "coefficients:fin",
     ),
 }
-# What evaluates boundary data, where it is defined, and the problem that must fail.
+# What evaluates boundary data, and the problem that must fail.
 AT_BOUNDARIES = {
-    "_evaluate_fixed": (boundary_value_problem.BoundaryValueProblem, "accuracy:box"),
-    "integrate_over_faces": (boundary_value_problem, "sides:flux"),
+    "_evaluate_fixed": "accuracy:box",
+    "_integrate_side": "sides:flux",
 }
 FACTOR = 1 + 1e-9
 
@@ -91,7 +92,7 @@ def test_mistakes_in_kernels(mistake: str, tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", AT_BOUNDARIES)
 def test_mistakes_at_boundaries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, problem = AT_BOUNDARIES[name]
+    owner, problem = BoundaryValueProblem, AT_BOUNDARIES[name]
     right: Callable[..., Any] = getattr(owner, name)
     monkeypatch.setattr(owner, name, lambda *arguments: FACTOR * right(*arguments))
     assert failed(problem)

@@ -33,7 +33,7 @@ def check_coefficients(backend: Backend, job: Communicator, preconditioner: str)
         tuned = space.autotune(device, "float64", transport="auto", route="auto")
         method = MethodSection(preconditioner=preconditioner)
         problem = BoundaryValueProblem(device, tuned, equation, method)
-        found.append(problem.solve(1e-12)[0])
+        found.append(problem.solve(problem.evaluate(), 1e-12)[0])
         problem.close()
     some, every = found
     assert np.allclose(some, every[mine], rtol=0, atol=1e-9), np.abs(some - every[mine]).max()

@@ -80,30 +80,6 @@ class TaggedFaces:
         return found
 
 
-def integrate_over_faces(
-    mesh: Hexahedra,
-    degree: int,
-    elements: ArrayLike,
-    functions: Mapping[int, Function],
-    name: Callable[[int], str] = "the flux of side {}".format,
-) -> Floats:
-    """Integrals of functions over tagged faces, at the nodes of all these elements.
-
-    Args:
-        functions, name: see `TaggedFaces.integrate`.
-
-    Returns:
-        (elements, (degree + 1)^3).
-
-    Raises:
-        InputError: a value is not finite.
-    """
-    faces = TaggedFaces.of(mesh, degree, elements, functions)
-    integrals = np.zeros((np.size(elements), (degree + 1) ** AXES))
-    integrals[faces.outside] = faces.integrate(functions, name)
-    return integrals
-
-
 def evaluate(function: Function, nodes: Floats, name: str) -> Floats:
     """Values of a function of position at nodes, (..., 3).
 

@@ -22,9 +22,14 @@ ROUNDING = 1e-12  # relative, of functions
 
 @dataclass(frozen=True, eq=False)
 class GivenValues:
-    """Values of each element of the mesh, (elements,), or at its nodes, (elements, (N + 1)^3)."""
+    """Values of elements, (elements,), or at their nodes, (elements, (N + 1)^3).
+
+    Args:
+        of_rank: whether they are those of this rank's elements, instead of all of the mesh.
+    """
 
     array: Floats
+    of_rank: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,8 @@ def sample(field: GivenField, space: FunctionSpace, some: Integers, name: str) -
     if isinstance(field, FieldsByMaterial):
         return _sample_materials(field, space, some, name)
     if isinstance(field, GivenValues):
-        return _sample_values(field.array, space, some, name)
+        chosen = some if field.of_rank else space.elements[some]
+        return _sample_values(field.array, chosen, (space, some), name)
     if callable(field):
         return limits_within(field, space, some, name)
     return np.full((1, 1), float(field))
@@ -91,12 +97,14 @@ def _sample_materials(
     return found
 
 
-def _sample_values(array: Floats, space: FunctionSpace, some: Integers, name: str) -> Floats:
-    nodes = (space.degree + 1) ** AXES
-    values = array.reshape(len(array), -1)[space.elements[some]]
+def _sample_values(
+    array: Floats, chosen: Integers, where: tuple[FunctionSpace, Integers], name: str
+) -> Floats:
+    nodes = (where[0].degree + 1) ** AXES
+    values = array.reshape(len(array), -1)[chosen]
     if values.shape[1] not in (1, nodes):
         raise InputError(f"{name} has {values.shape[1]} values per element; allowed: 1 or {nodes}")
-    require(np.isfinite(values), values, (space, some), f"{name} is {{}}", "finite values")
+    require(np.isfinite(values), values, where, f"{name} is {{}}", "finite values")
     return values
 
 

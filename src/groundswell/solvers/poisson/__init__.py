@@ -14,7 +14,8 @@ from groundswell.registry import SolverInfo
 _HERE = "groundswell.solvers.poisson"
 _EXPORTS = {
     "solve": f"{_HERE}.api",
-    "nodes": f"{_HERE}.api",
+    "nodes": f"{_HERE}.node_positions",
+    "own_elements": f"{_HERE}.node_positions",
     "Problem": f"{_HERE}.api",
     "Solution": f"{_HERE}.solution",
     "PoissonCase": f"{_HERE}.case",

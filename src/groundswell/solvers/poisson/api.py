@@ -3,54 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Unpack
+from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.arguments import require_arguments, whole_number
+from groundswell.arguments import require_arguments
 from groundswell.arrays import DeviceArray
-from groundswell.backends.array_interop import is_foreign
+from groundswell.backends.array_interop import as_numpy, is_foreign
 from groundswell.errors import InputError
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.linear.cg import ConvergenceHistory
-from groundswell.meshes.hexahedra import Floats, Hexahedra, positions
+from groundswell.meshes.hexahedra import Floats, Hexahedra
 from groundswell.solvers.poisson import validation as arguments
+from groundswell.solvers.poisson.boundary_value_problem import Terms
 from groundswell.solvers.poisson.case import TOLERANCES
 from groundswell.solvers.poisson.components import (
+    Split,
     Tables,
     initial_guess,
-    pick,
     require_count,
     sides_of,
+    split_list,
     split_sides,
-    split_source,
 )
 from groundswell.solvers.poisson.device_solve import DeviceSolver
-from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.given_equations import GivenEquations
 from groundswell.solvers.poisson.nodal_sums import NodalGatherScatter
+from groundswell.solvers.poisson.node_positions import own_elements
 from groundswell.solvers.poisson.options import ChosenOptions, FieldLike, ProblemOptions
+from groundswell.solvers.poisson.side_flows import by_name
 from groundswell.solvers.poisson.solution import Solution
-from groundswell.solvers.poisson.validation import ConditionTable, FunctionLike
+from groundswell.solvers.poisson.validation import ConditionTable, ElementCounts, FunctionLike
 from groundswell.solvers.poisson.vector_operators import (
     ArrayAccess,
     SystemOperator,
     VectorOperator,
     preconditioner_of,
 )
-from groundswell.spectral_elements.boundary import Function
-from groundswell.spectral_elements.partition import ElementPartition
-
-
-def nodes(mesh: Hexahedra, degree: int) -> Floats:
-    """Positions of the nodes, (elements, (N + 1)^3, 3), m: along r first, then s, then t.
-
-    Raises:
-        InputError: the degree is not a whole number in the range of `solve`.
-    """
-    return positions(mesh, whole_number("degree", degree), np.arange(mesh.count))
 
 
 def solve(
@@ -131,19 +123,18 @@ class Problem:
         require_arguments(options, ["mesh", "degree", "boundaries", *allowed])
         chosen = ChosenOptions(**options)
         self._tolerance = chosen.method(degree).tolerance or TOLERANCES[chosen.run.precision]
-        self._boundaries = boundaries if boundaries is not None else {}
-        self._tags = chosen.tags_of(mesh)
-        arguments.require_boundaries(self._boundaries, self._tags)
+        tables, tags = boundaries if boundaries is not None else {}, chosen.tags_of(mesh)
+        arguments.require_boundaries(tables, tags)
         if chosen.sides is not None:
             arguments.require_faces(chosen.sides, mesh)
-        self._equation = chosen.equation(mesh, chosen.method(degree).degree)
-        require_count(split_sides(self._boundaries))
-        self._equation = self._with_sides(sides_of(self._boundaries, 0))
-        job = get_communicator()
-        partition = ElementPartition.of(mesh, job.size, method=chosen.partition)
-        self.elements = partition.elements(job.rank)
-        self._problem = chosen.build(job, mesh, degree, self.elements, self._equation)
+        require_count(split_sides(tables))
+        self.elements = own_elements(mesh, chosen.partition)
+        counts = ElementCounts(mesh.count, len(self.elements), chosen.method(degree).degree)
+        self._given = GivenEquations(chosen.equation(counts), tables, tags, counts)
+        equation = self._given.with_sides(sides_of(tables, 0))
+        self._problem = chosen.build(get_communicator(), mesh, degree, self.elements, equation)
         self.positions = self._problem.nodes
+        self._last: tuple[ref[Solution], Terms] | None = None
 
     def solve(
         self,
@@ -159,10 +150,11 @@ class Problem:
 
         Args:
             source: f: a function of arrays x, y and z, a number, an expression as in a case file,
-                values at `nodes(mesh, degree)`, (elements, (N + 1)^3), or of elements, (elements,).
-                Of several components: a list of these, or (components, elements, (N + 1)^3). Arrays
-                of CuPy, PyTorch and JAX must be on the problem's device, of its type and at the
-                nodes of this rank's elements; u is then in the same library, on the device.
+                values at `positions`, (elements, (N + 1)^3), or of elements, (elements,): of this
+                rank's elements or, on each rank, of the whole mesh. Of several components: a list
+                of these, or (components, elements, (N + 1)^3). Arrays of CuPy, PyTorch and JAX must
+                be on the problem's device, of its type and of this rank's elements; u is then in
+                the same library, on the device.
             values: values of boundary conditions that differ from the original ones, by side, or
                 a list of those of the components; of a "robin" side its ambient value.
             start: initial guess: an earlier solution, a function, or a list of the components'
@@ -173,15 +165,67 @@ class Problem:
             InputError: functions are not real or not finite, or numbers of components differ.
             RunFailed: values are not finite.
         """
-        tables = arguments.replace_values(self._boundaries, values or {})
+        tables = self._given.tables(values)
         if is_foreign(source):
             return self._solve_on_device(source, tables, start)
         guess = initial_guess(start)
-        equations = self._equations(source, tables, guess)
-        self._problem.evaluate(equations)
+        equations = self._given.of(source, tables, {"start": split_list(guess)})
+        terms = self._problem.evaluate(equations)
         several = isinstance(equations, list) and callable(guess)
         guess = [guess] * len(equations) if several else guess  # type: ignore[arg-type, list-item]
-        return self._solution(*self._problem.solve(self._tolerance, guess))
+        found = self._solution(*self._problem.solve(terms, self._tolerance, guess))
+        self._last = ref(found), terms
+        return found
+
+    def flows(
+        self,
+        u: Any,
+        source: FieldLike | Sequence[FieldLike] | None = None,
+        *,
+        values: Mapping[str, FunctionLike | Sequence[FunctionLike]] | None = None,
+    ) -> dict[str, Any]:
+        """What flows in through each side with a condition: the integral of k du/dn, by name.
+
+        Negative flows flow out. They balance the integral of f - c u up to the residual. Fixed
+        sides that meet have one entry, their sum, with their names joined by commas. Of several
+        components each flow is an array, (components,). All ranks must call it, and each gets the
+        flows through whole sides.
+
+        Args:
+            u: the last `Solution` of this problem; or an earlier one, or an array of the shape of
+                `Solution.values`, with the source and values with which it was found.
+            source, values: see `solve`; not for the last solution.
+
+        Raises:
+            InputError: u has another shape, or its source is missing.
+        """
+        local = as_numpy(getattr(u, "values", u))
+        is_last = source is None and values is None
+        terms = self._last_terms(u) if is_last else self._terms_of(local, source, values)
+        if local.shape != terms.source.shape:
+            raise InputError(f"u has shape {local.shape}; give {terms.source.shape}")
+        each = zip(terms.of_components, local.reshape(-1, *local.shape[-2:]), strict=True)
+        found = [self._problem.measure_flows(*of_one) for of_one in each]
+        flows = [by_name(of_one, self._given.tags) for of_one in found]
+        if local.ndim < self.positions.ndim:
+            return dict(flows[0])
+        return {name: np.array([of_one[name] for of_one in flows]) for name in flows[0]}
+
+    def _last_terms(self, u: object) -> Terms:
+        """Source and sides of the last solution."""
+        if self._last is None or self._last[0]() is not u:
+            raise InputError(
+                "u is not the last solution for a source in host memory; give also the source and "
+                "the values with which it was found"
+            )
+        return self._last[1]
+
+    def _terms_of(self, u: Floats, source: Any, values: Mapping[str, Any] | None) -> Terms:
+        """Source and sides with which u was found."""
+        f = as_numpy(source) if is_foreign(source) else 0.0 if source is None else source
+        components = list(u) if u.ndim == self.positions.ndim else None
+        equations = self._given.of(f, self._given.tables(values), {"u": components})
+        return self._problem.evaluate(equations)
 
     def right_hand_side(
         self,
@@ -196,10 +240,10 @@ class Problem:
         Args:
             source, values: see `solve`.
         """
-        tables = arguments.replace_values(self._boundaries, values or {})
+        tables = self._given.tables(values)
         if is_foreign(source):
             return self._access.apply(partial(self._b_on_device, tables), source, "source")
-        equations = self._equations(source, tables, None)
+        equations = self._given.of(source, tables, {})
         if isinstance(equations, list):
             return self._problem.right_hand_sides(equations).T.astype(self._access.dtype)
         return self._problem.right_hand_sides([equations])[0].astype(self._access.dtype)
@@ -234,30 +278,18 @@ class Problem:
             *(history.residuals, history.converged, self._problem.system.imbalance),
         )
 
-    def _equations(
-        self, source: Any, tables: Tables, guess: Function | list[Function] | None
-    ) -> Equation | list[Equation]:
-        """The equation, or that of each component."""
-        sources = split_source(source, self._problem.system.space.mesh.count)
-        guesses = guess if isinstance(guess, list) else None
-        count = require_count({"source": sources, "start": guesses, **split_sides(tables)})
-        if count is None:
-            return self._with_source(source, tables)
-        each = [(pick(source, sources, c), sides_of(tables, c)) for c in range(count)]
-        return [self._with_source(*of_one) for of_one in each]
-
     def _solve_on_device(self, source: Any, tables: Tables, start: Any) -> Solution:
         """Solve for a source on the device, where u remains."""
         history: list[ConvergenceHistory] = []
 
         def solve(f: DeviceArray) -> DeviceArray:
-            flat, rest = self._on_device(f, tables, initial_guess(start))
+            flat, rest = self._on_device(f, tables, split_list(initial_guess(start)))
             guess = self._start_on_device(start, len(rest))
             u, outcome = self._device.solve(flat, rest, self._tolerance, guess)
             history.append(outcome)
             return u.reshape(f.shape if len(rest) == 1 else (len(rest), *f.shape[-2:]))
 
-        if self._equation.mean is not None:
+        if self._given.equation.mean is not None:
             raise InputError(
                 "with a mean, source must be in host memory: give a NumPy array, a function or a "
                 "number"
@@ -266,16 +298,15 @@ class Problem:
         return self._solution(u, history[0])
 
     def _on_device(
-        self, f: DeviceArray, tables: Tables, guess: Function | list[Function] | None
+        self, f: DeviceArray, tables: Tables, guesses: Split
     ) -> tuple[DeviceArray, Floats]:
         """The source, (components, nodes), and what sides add, (components, values)."""
         sources = list(f) if f.ndim == self.positions.ndim else None
-        guesses = guess if isinstance(guess, list) else None
         count = require_count({"source": sources, "start": guesses, **split_sides(tables)}) or 1
         flat = self.gather_scatter.flat(f, "source")
         with self._access.interop.computing():
             repeated = flat if len(flat) == count else flat.repeat(count, axis=0)
-        equations = [self._with_source(0.0, sides_of(tables, c)) for c in range(count)]
+        equations = [self._given.of_one(0.0, sides_of(tables, c)) for c in range(count)]
         return repeated, self._problem.right_hand_sides(equations)
 
     def _b_on_device(self, tables: Tables, f: DeviceArray) -> DeviceArray:
@@ -295,21 +326,6 @@ class Problem:
         nodes = self.positions.shape[0] * self.positions.shape[1]
         whole = np.broadcast_to(host.reshape(-1, nodes), (count, nodes))
         return self._problem.system.backend.to_device(whole.astype(self._access.dtype))
-
-    def _with_source(self, source: FunctionLike | ArrayLike, tables: Tables) -> Equation:
-        """The equation of one component."""
-        space = self._problem.system.space
-        f = arguments.given_field(source, "source", space.mesh.count, space.degree)
-        return replace(self._with_sides(tables), source=f)
-
-    def _with_sides(self, tables: Tables) -> Equation:
-        """The equation with these boundary conditions."""
-        fixed, fluxes = (
-            arguments.functions_by_tag(kind, tables, self._tags) for kind in ("fixed", "flux")
-        )
-        robin = arguments.robin_by_tag(tables, self._tags)
-        names = arguments.names_by_tag(self._tags)
-        return replace(self._equation, fixed=fixed, fluxes=fluxes, robin=robin, names=names)
 
     def close(self) -> None:
         """Release memory that is shared with other ranks."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,13 +16,14 @@ from groundswell.meshes.hexahedra import AXES, Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
-from groundswell.solvers.poisson.side_flows import Sides, flows_fixed, flows_given
-from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
+from groundswell.solvers.poisson.side_flows import SideFlows, Sides
+from groundswell.spectral_elements.boundary import Function, TaggedFaces, evaluate
 from groundswell.spectral_elements.geometry import mass_of_few, require_positive, shares
 from groundswell.spectral_elements.given_fields import sample
 from groundswell.spectral_elements.space import FunctionSpace
 
 EXACT = "equation.exact"
+LOCAL = 2  # axes of the elements' values of one component
 EXTRA_DEGREE = 6  # of the quadrature of errors, above that of the solution
 
 
@@ -35,11 +37,21 @@ class Terms:
         source: f.
         prescribed: u on fixed sides, 0 elsewhere.
         loads: integrals over sides of what flows in where u is 0.
+        inflows: their sums over each side, by tag; of this rank, of each component.
     """
 
     source: Floats
     prescribed: Floats
     loads: Floats
+    inflows: Sequence[Mapping[int, float]]
+
+    @property
+    def of_components(self) -> list[Terms]:
+        """The terms of each component."""
+        if self.source.ndim == LOCAL:
+            return [self]
+        each = zip(self.source, self.prescribed, self.loads, self.inflows, strict=True)
+        return [Terms(f, known, loads, [inflows]) for f, known, loads, inflows in each]
 
 
 class BoundaryValueProblem:
@@ -71,10 +83,16 @@ class BoundaryValueProblem:
         self._fixed_nodes = {
             tag: space.nodes_of(space.on_boundary([tag])) for tag in equation.fixed
         }
-        self._terms: Terms | None = None
+        on = space.mesh, space.degree, space.elements
+        self._faces = TaggedFaces.of(*on, [*equation.inflows])
+
+    @cached_property
+    def sides(self) -> SideFlows:
+        """The sides through which something flows; all ranks must ask for it together."""
+        return SideFlows(self.system, self._equation, self._faces)
 
     def evaluate(self, equation: Equation | Sequence[Equation] | None = None) -> Terms:
-        """Evaluate source and boundary conditions at the nodes, for the following solutions.
+        """Evaluate source and boundary conditions at the nodes; all ranks must call it.
 
         Args:
             equation: with other functions than the first one, on the same sides; or one of each
@@ -83,12 +101,8 @@ class BoundaryValueProblem:
         Raises:
             InputError: a function is not finite or not real.
         """
-        self._terms = self.sample(equation or self._equation)
-        return self._terms
-
-    def sample(self, equation: Equation | Sequence[Equation]) -> Terms:
-        """The same, without effect on solutions."""
-        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate_all(equation))
+        chosen = equation or self._equation
+        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate_all(chosen))
         return terms
 
     def _evaluate_all(self, chosen: Equation | Sequence[Equation]) -> Terms:
@@ -99,11 +113,17 @@ class BoundaryValueProblem:
             np.stack([of_one.source for of_one in each]),
             np.stack([of_one.prescribed for of_one in each]),
             np.stack([of_one.loads for of_one in each]),
+            [of_one.inflows[0] for of_one in each],
         )
 
     def _evaluate(self, equation: Equation) -> Terms:
-        source = self.evaluate_source(equation)
-        return Terms(source, self._evaluate_fixed(equation), self._evaluate_loads(equation))
+        source, prescribed = self.evaluate_source(equation), self._evaluate_fixed(equation)
+        loads, inflows = np.zeros(self.nodes.shape[:-1]), dict[int, float]()
+        for tag, function in equation.inflows.items():
+            on_side = self._integrate_side(tag, function, equation.inflow_name)
+            loads[self._faces.outside] += on_side
+            inflows[tag] = float(on_side.sum())
+        return Terms(source, prescribed, loads, [inflows])
 
     def evaluate_source(self, equation: Equation) -> Floats:
         """The source at this rank's nodes, (elements, (N + 1)^3).
@@ -117,16 +137,9 @@ class BoundaryValueProblem:
         values = sample(equation.source, self._space, everyone, "the source")
         return np.broadcast_to(values, self.nodes.shape[:-1])
 
-    def _evaluate_loads(self, equation: Equation) -> Floats:
-        """Integrals over sides of the flux, or of h times the ambient value."""
-        on = (self._space.mesh, self._space.degree, self._space.elements)
-        side = equation.side
-        loads = integrate_over_faces(*on, equation.fluxes, lambda tag: f"the flux of {side(tag)}")
-        if not equation.robin:
-            return loads
-        inflows = {tag: robin.inflow for tag, robin in equation.robin.items()}
-        name = lambda tag: f"h times the ambient value of {side(tag)}"  # noqa: E731
-        return loads + integrate_over_faces(*on, inflows, name)
+    def _integrate_side(self, tag: int, function: Function, name: Callable[[int], str]) -> Floats:
+        """Integrals over a side times each node's basis function, of elements with such faces."""
+        return self._faces.integrate({tag: function}, name)
 
     def _evaluate_fixed(self, equation: Equation) -> Floats:
         """u on fixed sides, 0 elsewhere; where sides meet, the last one counts."""
@@ -141,14 +154,17 @@ class BoundaryValueProblem:
         return self._fixed_nodes[tag]
 
     def solve(
-        self, tolerance: float, start: Function | Sequence[Function] | None = None
+        self,
+        terms: Terms,
+        tolerance: float,
+        start: Function | Sequence[Function] | None = None,
     ) -> tuple[Floats, ConvergenceHistory]:
         """Solve for u at this rank's nodes, of the shape of the terms.
 
         Args:
+            terms: see `evaluate`.
             start: initial guess by position, or that of each component; 0 inside by default.
         """
-        terms = self._terms or self.evaluate()
         guess = None
         if start is not None:
             guess = self._space.comm.collective_try(lambda: self.evaluate_start(start))
@@ -158,9 +174,9 @@ class BoundaryValueProblem:
 
     def right_hand_sides(self, equations: Sequence[Equation]) -> Floats:
         """b of each component, (components, values); see `LinearSystem.right_hand_side`."""
-        terms = self._space.comm.collective_try(lambda: self._evaluate_all(equations))
-        each = zip(terms.source, terms.prescribed, terms.loads, strict=True)
-        return np.stack([self.system.right_hand_side(*of_one) for of_one in each])
+        each = self.evaluate(equations).of_components
+        given = [(terms.source, terms.prescribed, terms.loads) for terms in each]
+        return np.stack([self.system.right_hand_side(*of_one) for of_one in given])
 
     def evaluate_start(self, start: Function | Sequence[Function]) -> Floats:
         """An initial guess at this rank's nodes, or that of each component."""
@@ -203,23 +219,16 @@ class BoundaryValueProblem:
         largest, squares = zip(*parts, strict=True)
         return max(largest), float(np.sqrt(sum(squares)))
 
-    def measure_flows(self, values: Floats) -> dict[Sides, float]:
-        """The integral of k du/dn over each side with a condition: what flows in there, by tag.
-
-        Fixed sides that meet have a sum, see `side_flows`. All ranks must call it.
+    def measure_flows(self, terms: Terms, values: Floats) -> dict[Sides, float]:
+        """What flows in through each side with a condition, see `SideFlows`; collective.
 
         Args:
+            terms: of the solution, of one component.
             values: u at this rank's nodes, (elements, (N + 1)^3).
         """
-        space, equation = self._space, self._equation
-        mine = space.comm.collective_try(lambda: flows_given(equation, space, values))
-        if equation.fixed:
-            terms, dofs = self._terms or self.evaluate(), space.dofs.ravel()
-            reactions = self.system.reactions(terms.source, terms.loads, values)
-            fixed = {tag: dofs[nodes] for tag, nodes in self._fixed_nodes.items()}
-            mine |= flows_fixed(reactions, fixed, space.comm)
-        each = space.comm.allgather(mine)
-        return {sides: float(sum(flows[sides] for flows in each)) for sides in mine}
+        has_fixed = bool(self._equation.fixed)
+        load = self.system.load(terms.source, terms.loads) if has_fixed else None
+        return self.sides.measure(terms.inflows[0], load, values)
 
     def close(self) -> None:
         """Release memory that is shared with other ranks; all ranks must call it."""

@@ -64,6 +64,16 @@ class Equation:
         return f"side {self.names.get(tag, tag)}"
 
     @property
+    def inflows(self) -> dict[int, Function]:
+        """k du/dn where u is 0, on sides with a flux or heat transfer, by tag."""
+        return {**self.fluxes, **{tag: side.inflow for tag, side in self.robin.items()}}
+
+    def inflow_name(self, tag: int) -> str:
+        """What messages call the function of `inflows`."""
+        what = "the flux" if tag in self.fluxes else "h times the ambient value"
+        return f"{what} of {self.side(tag)}"
+
+    @property
     def reactions(self) -> tuple[GivenField, ...]:
         """The fields of which the coefficient of u consists."""
         return (self.screening,)

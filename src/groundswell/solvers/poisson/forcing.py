@@ -53,7 +53,7 @@ class Forcing:
     ) -> None:
         self._problem, self._whole = problem, whole
         self._functions = [Expression(g, (TIME,)) for g in parts]
-        terms = [problem.sample(equation) for equation in parts.values()]
+        terms = [problem.evaluate(equation) for equation in parts.values()]
         self._loads, self._known = self._upload(terms, more=rest is not None)
         self._sizes = self._measure(terms)
         self._rest = None
@@ -112,7 +112,7 @@ class Forcing:
 
     def _refuse(self, time: float) -> None:
         """Say which function is not finite, and where."""
-        self._problem.sample(self._whole(time))
+        self._problem.evaluate(self._whole(time))
         raise InputError("a function of time is not finite; give another one")
 
     def close(self) -> None:

@@ -244,16 +244,16 @@ class LinearSystem(Composite):
         known, residual, _ = self._begin(source, prescribed, loads, None)
         return (known * (self.operator.mask == 0) + residual)[: self.space.own]
 
-    def reactions(self, source: Floats, loads: Floats, values: Floats) -> Floats:
+    def reactions(self, load: Floats, values: Floats) -> Floats:
         """A u - b where u is prescribed: what flows in there, by basis function, (values,).
 
         Other entries are 0, also those that other ranks own.
 
         Args:
-            source, loads, values: f, integrals over other sides and u, (elements, (N + 1)^3).
+            load: see `load`.
+            values: u at this rank's nodes, (elements, (N + 1)^3).
         """
         operator, u = self.operator, np.zeros(self.space.size)
-        load = self._normalised(operator.assemble, self._integrate(source, loads))
         u[self.space.dofs] = values
         product = self._normalised(operator.apply_unmasked, u)
         found = np.where(operator.mask == 0, product - load, 0.0)

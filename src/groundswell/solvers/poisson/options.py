@@ -28,7 +28,7 @@ from groundswell.solvers.poisson.case import (
 )
 from groundswell.solvers.poisson.equation import NAMES, Conductivity, Equation
 from groundswell.solvers.poisson.materials import field_of, find_conductivity
-from groundswell.solvers.poisson.validation import FunctionLike
+from groundswell.solvers.poisson.validation import ElementCounts, FunctionLike
 from groundswell.spectral_elements.given_fields import GivenField
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -41,8 +41,9 @@ class ProblemOptions(TypedDict, total=False):
     Keys:
         conductivity: k, 1 by default: a number above 0, a function of arrays x, y and z or an
             expression, an array with a value of each element, (elements,), or at the nodes,
-            (elements, (N + 1)^3); or a list of six of these, the entries xx, xy, xz, yy, yz and zz
-            of a symmetric tensor. It may jump between elements.
+            (elements, (N + 1)^3), of the whole mesh or of this rank's `own_elements`; or a list of
+            six of these, the entries xx, xy, xz, yy, yz and zz of a symmetric tensor. It may jump
+            between elements.
         screening: c, 0 or more: a number, a function, an expression or an array.
         mean: mean of u over the domain, for problems without a screening and without fixed or
             robin sides.
@@ -90,13 +91,12 @@ class ChosenOptions:
     transport: str = "auto"
     route: RouteName = "auto"
 
-    def equation(self, mesh: Hexahedra, degree: int) -> Equation:
+    def equation(self, counts: ElementCounts) -> Equation:
         """The equation, without boundary conditions."""
-        size = mesh.count, degree
         return Equation(
-            screening=_screening(plain(self.screening), size),
+            screening=_screening(plain(self.screening), counts),
             mean=EquationSection(mean=plain(self.mean)).mean,
-            conductivity=_conductivity(plain(self.conductivity), size),
+            conductivity=_conductivity(plain(self.conductivity), counts),
         )
 
     @property
@@ -140,28 +140,28 @@ def _is_plain(value: Any) -> bool:
     return not callable(value) and np.ndim(value) == 0
 
 
-def _screening(given: Any, size: tuple[int, int]) -> GivenField:
+def _screening(given: Any, counts: ElementCounts) -> GivenField:
     """c as in a case file, or an array or a function."""
     arguments.refuse_table(given, "screening")
     if _is_plain(given):
         return field_of(EquationSection(screening=given).screening)
-    return arguments.given_field(given, "screening", *size)
+    return arguments.given_field(given, "screening", counts)
 
 
-def _conductivity(given: Any, size: tuple[int, int]) -> Conductivity:
+def _conductivity(given: Any, counts: ElementCounts) -> Conductivity:
     """k as in a case file, or one or six arrays or functions."""
     arguments.refuse_table(given, "conductivity")
     if _is_plain(given):
         return find_conductivity(EquationSection(conductivity=given), {}, None)
     if not isinstance(given, list | tuple):
-        return arguments.given_field(given, "conductivity", *size)
+        return arguments.given_field(given, "conductivity", counts)
     if len(given) != len(NAMES):
         raise InputError(
             f"conductivity has {counted(len(given), 'entry', 'entries')}; a symmetric tensor has "
             f"six: {', '.join(NAMES)}"
         )
     named = zip(given, NAMES, strict=True)
-    return tuple(arguments.given_field(k, f"conductivity {name}", *size) for k, name in named)
+    return tuple(arguments.given_field(k, f"conductivity {name}", counts) for k, name in named)
 
 
 def plain(value: Any) -> Any:

@@ -19,10 +19,11 @@ from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
-from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem, Terms
 from groundswell.solvers.poisson.findings import findings_of
 from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.side_flows import by_name
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
@@ -37,6 +38,7 @@ class Solution:
         values: u at their nodes, (elements, (N + 1)^3); 0 before the solution.
         history: how the iteration converged.
         exact: the exact solution at the nodes, if it is known.
+        terms: source and sides of a steady solution.
         unmeasured: why the error could not be measured; empty if it could.
     """
 
@@ -44,6 +46,7 @@ class Solution:
     values: Floats
     history: ConvergenceHistory
     exact: Floats | None = None
+    terms: Terms | None = None
     unmeasured: str = ""
 
 
@@ -122,10 +125,10 @@ class Outputs:
 
     def _flows(self) -> dict[str, dict[str, float]]:
         """What flows in through sides with a condition, by name; all ranks must call it."""
-        by_tags = self._problem.measure_flows(self._solution.values)
-        names = {tag: name for name, tag in self._setup.sides.items()}
-        named = {", ".join(names[tag] for tag in tags): flow for tags, flow in by_tags.items()}
-        return {"flows": named}
+        solution = self._solution
+        assert solution.terms is not None
+        found = self._problem.measure_flows(solution.terms, solution.values)
+        return {"flows": by_name(found, self._setup.sides)}
 
     def _range(self) -> dict[str, float]:
         """The smallest and the largest u; all ranks must call it."""

@@ -36,11 +36,11 @@ class Poisson(ElementSolver):
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         super().__init__(setup, backend, comm)
-        self.problem.evaluate()  # functions that are not finite are refused before the solution
+        terms = self.problem.evaluate()  # functions that are not finite are refused before the run
         exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = np.zeros(self.problem.nodes.shape[:-1])
         history = ConvergenceHistory(np.zeros(1), converged=False)
-        self.solution = Solution(self.elements, nothing, history, exact)
+        self.solution = Solution(self.elements, nothing, history, exact, terms)
         self.outputs = Outputs(setup, backend, self.comm, self.problem, self.solution)
 
     # --- the solver interface ---------------------------------------------------------------------
@@ -52,7 +52,8 @@ class Poisson(ElementSolver):
 
     def solve(self) -> None:
         """Solve the equation; all ranks must call it."""
-        found = self.problem.solve(self.setup.case.tolerance)
+        assert self.solution.terms is not None
+        found = self.problem.solve(self.solution.terms, self.setup.case.tolerance)
         self.solution.values, self.solution.history = found
 
     @property

@@ -77,7 +77,7 @@ class UnsteadyPoisson(ElementSolver):
     def restart(self) -> None:
         """Begin with the initial values; those of fixed sides hold from time 0 on."""
         self.history.clear()
-        terms = self.problem.sample(self.setup.equation)
+        terms = self.problem.evaluate(self.setup.equation)
         self.backend.assign(self.kept[0], self._inertia.initial(terms.prescribed))
         self.prepare()
 

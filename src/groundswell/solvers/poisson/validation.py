@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,34 @@ KEYS = {
 }
 REQUIRED = {"fixed": {"kind"}, "flux": {"kind"}, "robin": {"kind", "h"}}
 CHANGING = {"fixed": "value", "flux": "value", "robin": "ambient"}  # from solution to solution
+
+
+class ElementCounts(NamedTuple):
+    """Numbers of elements for which arrays may have values.
+
+    Args:
+        of_mesh, of_rank: all elements, and those of this rank.
+        degree: of the polynomials.
+    """
+
+    of_mesh: int
+    of_rank: int
+    degree: int
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of values at nodes and of elements."""
+        nodes, counts = (self.degree + 1) ** len(AXES), (self.of_mesh, self.of_rank)
+        return [shape for count in counts for shape in ((count, nodes), (count,))]
+
+    @property
+    def allowed(self) -> str:
+        """The shapes, for messages."""
+        mesh, elements, *own = self.shapes
+        text = f"values at nodes have shape {mesh}, values of elements {elements}"
+        if self.of_mesh == self.of_rank:
+            return text
+        return f"{text}; those of this rank's elements alone {own[0]} and {own[1]}"
 
 
 def box_sides(mesh: Hexahedra) -> Mapping[str, int]:
@@ -146,19 +174,14 @@ def require_mesh(mesh: object) -> None:
         raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_mesh returns")
 
 
-def given_field(
-    given: FunctionLike | ArrayLike, name: str, elements: int, degree: int
-) -> GivenField:
+def given_field(given: FunctionLike | ArrayLike, name: str, counts: ElementCounts) -> GivenField:
     """A function, a number, an expression, or values of elements or at their nodes."""
     refuse_table(given, name)
     if isinstance(given, str) or callable(given) or np.ndim(given) == 0:
         return as_function(given, name)  # type: ignore[arg-type]
-    values, shape = np.asarray(given), (elements, (degree + 1) ** 3)
-    if values.shape not in (shape, shape[:1]):
-        raise InputError(
-            f"{name} has shape {values.shape}; values at nodes have shape {shape}, values of "
-            f"elements {shape[:1]}, on each rank those of the whole mesh"
-        )
+    values = np.asarray(given)
+    if values.shape not in counts.shapes:
+        raise InputError(f"{name} has shape {values.shape}; {counts.allowed}")
     if values.dtype.kind not in "biuf":
         raise InputError(f"the {name} is {given!r:.60}; give a real number for each")
-    return GivenValues(values.astype(float))
+    return GivenValues(values.astype(float), of_rank=len(values) != counts.of_mesh)

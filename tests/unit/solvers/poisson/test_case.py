@@ -19,7 +19,7 @@ from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.solvers.poisson.setup import prepare
 from groundswell.solvers.poisson.time_section import TimeSection
-from groundswell.spectral_elements.boundary import integrate_over_faces
+from groundswell.spectral_elements.boundary import TaggedFaces
 from groundswell.spectral_elements.partition import ElementPartition
 
 ROOT = Path(__file__).parents[4]
@@ -210,17 +210,22 @@ def test_fluxes_are_integrals_over_sides(axis: int, end: int) -> None:
     """Of a polynomial over a side of a box, and the area of a curved one from a fine sum."""
     tag = 2 * axis + end + 1
     box = Box((2, 3, 2), (0, 0, 0), (2.0, 3.0, 4.0))
-    loads = integrate_over_faces(box, 4, np.arange(12), {tag: lambda x, y, z: 1 + x * y * z})
+    faces = TaggedFaces.of(box, 4, np.arange(12), [tag])
+    loads = faces.integrate({tag: lambda x, y, z: 1 + x * y * z}, str)
     sides = [length for n, length in enumerate((2.0, 3.0, 4.0)) if n != axis]
     far = end * (2.0, 3.0, 4.0)[axis]
     assert loads.sum() == pytest.approx(np.prod(sides) + far * np.prod(np.square(sides)) / 4)
-    assert not loads[box.tags(np.arange(12))[:, tag - 1] != tag].any()
+    np.testing.assert_array_equal(
+        faces.outside, np.flatnonzero(box.tags(np.arange(12))[:, tag - 1] == tag)
+    )
+    assert not loads[~faces.on_faces([tag])].any()
 
 
 def test_the_area_of_a_curved_side() -> None:
     """Of the side x = 1 of a bent cube, a graph over it whose area a fine sum gives."""
     mesh = Box((1, 2, 2), deform=bent, order=6)
-    loads = integrate_over_faces(mesh, 10, np.arange(4), {2: lambda x, y, z: np.ones_like(x)})
+    faces = TaggedFaces.of(mesh, 10, np.arange(4), [2])
+    loads = faces.integrate({2: lambda x, y, z: np.ones_like(x)}, str)
     n = 800
     s = (np.arange(n) + 0.5) / n
     y, z = np.meshgrid(s, s)
@@ -232,7 +237,8 @@ def test_the_area_of_a_curved_side() -> None:
 
 def test_fluxes_that_are_not_finite() -> None:
     with pytest.raises(InputError, match=r"the flux of side 1 is inf at \(0, 0, 0\); give"):
-        integrate_over_faces(Box((1, 1, 1)), 2, [0], {1: lambda x, y, z: 1 / (y + z)})
+        faces = TaggedFaces.of(Box((1, 1, 1)), 2, [0], [1])
+        faces.integrate({1: lambda x, y, z: 1 / (y + z)}, "the flux of side {}".format)
 
 
 @pytest.mark.parametrize("mesh", MESHES, ids=["box", "periodic", "mesh"])

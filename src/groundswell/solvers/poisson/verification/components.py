@@ -42,8 +42,7 @@ def _error(backend: Backend, mesh: Box, degree: int) -> float:
     equations = [_equation(factor, constant) for factor, constant in each]
     space, method = whole_space(mesh, degree), MethodSection()
     problem = BoundaryValueProblem(backend, space, equations[0], method)
-    problem.evaluate(equations)
-    values, _ = problem.solve(TOLERANCE)
+    values, _ = problem.solve(problem.evaluate(equations), TOLERANCE)
     errors = [
         problem.measure_errors(u, _shifted(solution, factor, constant))[0] / abs(factor)
         for u, (factor, constant) in zip(values, each, strict=True)

@@ -112,6 +112,6 @@ def _iterations(
     equation = Equation(source, fixed=fixed, conductivity=conductivity)
     method = MethodSection(preconditioner=preconditioner)
     problem = BoundaryValueProblem(backend, space, equation, method)
-    _, outcome = problem.solve(TOLERANCE)
+    _, outcome = problem.solve(problem.evaluate(), TOLERANCE)
     problem.close()
     return outcome.iterations

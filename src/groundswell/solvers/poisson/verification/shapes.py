@@ -62,7 +62,7 @@ def largest_error(
 ) -> float:
     """The largest error at a node of a computed solution."""
     problem = BoundaryValueProblem(backend, space, equation, MethodSection())
-    values, _ = problem.solve(tolerance)
+    values, _ = problem.solve(problem.evaluate(), tolerance)
     error, _ = problem.measure_errors(values, exact)
     problem.close()
     return error
