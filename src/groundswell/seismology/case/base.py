@@ -18,17 +18,19 @@ from groundswell.seismology.case.media import (
     NoAttenuation,
 )
 from groundswell.seismology.case.outputs import SeismicOutput
-from groundswell.seismology.case.sources import (
-    EventSection,
+from groundswell.seismology.case.receivers import (
     Instrument,
     Receiver,
     ReceiverFile,
-    Source,
-    SrfRupture,
     long_codes,
-    misplaced_rupture,
     repeated_codes,
     wrong_instrument,
+)
+from groundswell.seismology.case.sources import (
+    EventSection,
+    Source,
+    SrfRupture,
+    misplaced_rupture,
 )
 
 

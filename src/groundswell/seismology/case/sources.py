@@ -1,13 +1,12 @@
-"""Sections `[event]`, `[[source]]` and `[[receiver]]` of a case."""
+"""Sections `[event]` and `[[source]]` of a case."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Location, Violation, reject
@@ -23,7 +22,6 @@ from groundswell.case.units import (
     Time,
     Volume,
 )
-from groundswell.errors import listed, quoted
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.sources.moment import (
     from_ned,
@@ -235,42 +233,6 @@ Source = Annotated[
 ]
 
 
-# --- receivers ------------------------------------------------------------------------------------
-
-
-def station_code(text: str) -> str:
-    """Check a code of a network or station."""
-    if not re.fullmatch(r"[A-Za-z0-9_-]*", text):
-        reject([((), "must be letters, digits, - or _")])
-    return text
-
-
-Instrument = Literal["seismometer", "hydrophone", "ocean-bottom-node"]
-
-
-class Receiver(Position):
-    """A station: its codes, its position and its instrument.
-
-    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both.
-    """
-
-    kind: Instrument = "seismometer"
-    name: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
-    network: Annotated[str, AfterValidator(station_code)] = ""
-    depth: Length = 0.0
-
-    @property
-    def code(self) -> str:
-        """network.name, or the name without a network."""
-        return f"{self.network}.{self.name}" if self.network else self.name
-
-
-class ReceiverFile(Section):
-    """A file of stations: CSV or StationXML."""
-
-    file: DataFile
-
-
 # --- checks across sections -----------------------------------------------------------------------
 
 
@@ -285,31 +247,3 @@ def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violat
     yield from grid.misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0))
     if rupture.azimuth is not None and grid.geography is not None:
         yield ("azimuth",), "is given by [grid.geography]; leave it out"
-
-
-def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:
-    """Yield a violation if a solver has no such instrument."""
-    if receiver.kind not in allowed:
-        yield ("kind",), f"must be {listed(map(quoted, allowed))} for this solver"
-
-
-# Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name
-# SAC files.
-_MAX_CODE_LENGTHS = {"network": 2, "name": 5}
-
-
-def repeated_codes(receivers: Sequence[Receiver]) -> Iterator[Violation]:
-    """Yield a violation for each receiver with the codes of an earlier one."""
-    first: dict[str, int] = {}
-    for n, receiver in enumerate(receivers):
-        if first.setdefault(receiver.code, n) != n:
-            taken = f"is taken by receiver[{first[receiver.code]}]; codes must be unique"
-            yield (n, "name"), taken
-
-
-def long_codes(receiver: Receiver, formats: tuple[str, ...]) -> Iterator[Violation]:
-    """Yield a violation for each code that is too long for the formats of seismograms."""
-    named = [name for name in formats if name in ("sac", "mseed")]
-    for key, most in _MAX_CODE_LENGTHS.items():
-        if named and len(getattr(receiver, key)) > most:
-            yield (key,), f"must have at most {most} characters, for the format {named[0]}"
