@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, TimeSection
 from groundswell.case.problems import Violation, reject
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.case.media import (
     ArraySection,
@@ -26,12 +27,7 @@ from groundswell.seismology.case.receivers import (
     repeated_codes,
     wrong_instrument,
 )
-from groundswell.seismology.case.sources import (
-    EventSection,
-    Source,
-    SrfRupture,
-    misplaced_rupture,
-)
+from groundswell.seismology.case.sources import Source, SrfRupture, misplaced_rupture
 
 
 def _placed_source(source: Source, info: ValidationInfo) -> Source:

@@ -10,7 +10,8 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.base import SeismicCase
-from groundswell.seismology.case.sources import EventSection, Source, as_date
+from groundswell.seismology.case.events import EventSection, as_date
+from groundswell.seismology.case.sources import Source
 from groundswell.seismology.formats.seismograms import Attributes
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry

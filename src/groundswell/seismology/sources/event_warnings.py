@@ -8,7 +8,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.seismology.case.base import SeismicCase
-from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import centroid_warnings

@@ -9,7 +9,8 @@ import numpy as np
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
-from groundswell.seismology.case.sources import AwpRupture, EventSection, SrfRupture
+from groundswell.seismology.case.events import EventSection
+from groundswell.seismology.case.sources import AwpRupture, SrfRupture
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.event import reference_time
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment

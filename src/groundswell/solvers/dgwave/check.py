@@ -11,7 +11,7 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
-from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.quantities import (
     fault_quantities,

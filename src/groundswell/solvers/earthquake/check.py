@@ -10,8 +10,8 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import Part, describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.case.outputs import GREEN
-from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
 from groundswell.seismology.green.estimates import green_quantities
 from groundswell.seismology.intensity.advice import map_quantities
