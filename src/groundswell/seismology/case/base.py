@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, TimeSection
 from groundswell.case.problems import Violation, reject
-from groundswell.seismology.case.events import EventSection
+from groundswell.seismology.case.events import EventFile, EventSection, misplaced_event
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.case.media import (
     ArraySection,
@@ -36,6 +36,8 @@ def _placed_source(source: Source, info: ValidationInfo) -> Source:
         reject(grid.misplaced(source))
     if grid and isinstance(source, SrfRupture):
         reject(misplaced_rupture(source, grid))
+    if grid and isinstance(source, EventFile):
+        reject(misplaced_event(source, grid))
     return source
 
 

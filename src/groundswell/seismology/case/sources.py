@@ -20,7 +20,7 @@ from groundswell.case.units import (
     Time,
     Volume,
 )
-from groundswell.seismology.case.events import MAX_MAGNITUDE, Magnitude
+from groundswell.seismology.case.events import MAX_MAGNITUDE, EventFile, Magnitude
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.sources.moment import (
     from_ned,
@@ -189,7 +189,14 @@ class AwpRupture(Section):
 
 
 Source = Annotated[
-    DoubleCouple | MomentTensor | Explosion | PointForce | Airgun | SrfRupture | AwpRupture,
+    DoubleCouple
+    | MomentTensor
+    | Explosion
+    | PointForce
+    | Airgun
+    | EventFile
+    | SrfRupture
+    | AwpRupture,
     TaggedUnion(),
 ]
 

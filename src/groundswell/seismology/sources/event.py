@@ -22,7 +22,7 @@ from groundswell.seismology.survey import Survey
 
 def date_attributes(case: SeismicCase, survey: Survey) -> dict[str, str | None]:
     """The title, and the dates of time 0 and of the event, which all files have as attributes."""
-    event = case.event
+    event = survey.event
     return {
         "title": case.title,
         "reference_time": reference_time(event, survey.summary.centroid_time),
@@ -39,7 +39,7 @@ def event_attributes(case: SeismicCase, geography: Geography | None, survey: Sur
     epicentre `epicentre_x`, `epicentre_y` (m), and rupture files the outlines of their segments.
     `reference_time` is the date of time 0; `origin_time` and `centroid_time` are those of the case.
     """
-    event, summary = case.event, survey.summary
+    event, summary = survey.event, survey.summary
     azimuth = geography.true_azimuth if geography else None
     return {
         **date_attributes(case, survey),

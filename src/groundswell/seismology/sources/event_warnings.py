@@ -29,7 +29,7 @@ def source_warnings(case: SeismicCase, survey: Survey, dt: float, speed: float) 
         speed: that of the fastest wave, m/s.
     """
     entries, end = survey.entries, case.time.duration
-    yield from event_warnings(case.event, survey.summary, entries, dt)
+    yield from event_warnings(survey.event, survey.summary, entries, dt)
     if entries:
         yield from unfinished_sources(entries, end)
         yield from unreached_receivers(survey.receivers, entries, speed, end)

@@ -36,7 +36,7 @@ FAULTS, ROCK = "Faults", "Rock that yields"
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
-    event, ground = setup.case.event, setup.ground
+    event, ground = setup.survey.event, setup.ground
     return [
         *_grid(setup, cost),
         *_waves(ground),
