@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import xarray
 from awp_files import write_awp_mesh, write_awp_source
+from event_files import Quake, quakeml
 from input_files import srf, time_table
 
 import groundswell as gs
@@ -136,6 +137,12 @@ def awp_rupture(folder: Path) -> Content:
     return {"file": "rates.bin", "points": 2, "steps": 20, "step": 0.01}
 
 
+def event(folder: Path) -> Content:
+    quake = Quake(origin="2020-01-01T00:00:00", shift=0.1, half_duration=0.1)
+    (folder / "event.xml").write_bytes(quakeml(quake))
+    return {"file": "event.xml", **AT, "magnitude": 3}
+
+
 TENSOR = {"nn": 1e13, "ee": 3e13, "dd": -1e13, "ne": 2e13, "nd": -2e13, "ed": 5e12}
 SOURCES: dict[str, Example] = {
     "double-couple": lambda folder: {**AT, "strike": 20, "dip": 60, "rake": 70, "magnitude": 3},
@@ -143,6 +150,7 @@ SOURCES: dict[str, Example] = {
     "explosion": lambda folder: {**AT, "magnitude": 3},
     "force": lambda folder: {**AT, "force": (1e9, 2e9, -1e9)},
     "airgun": lambda folder: {**AT, "depth": 190.0, "volume": 1.0},
+    "event": event,
     "srf": rupture,
     "awp": awp_rupture,
 }
@@ -152,6 +160,7 @@ TIME_FUNCTIONS: dict[str, Example] = {
     "ricker": lambda folder: {"frequency": 3.0},
     "cosine": lambda folder: {"rise": 0.2},
     "triangle": lambda folder: {"rise": 0.2},
+    "trapezoid": lambda folder: {"duration": 0.2, "rise": 0.08},
     "table": lambda folder: time_table(folder)[1]["source"][0]["time_function"],
 }
 OUTPUTS: dict[str, Any] = {

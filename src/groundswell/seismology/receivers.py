@@ -9,8 +9,8 @@ from typing import Any
 
 from groundswell.errors import CaseError, CaseProblem
 from groundswell.seismology.case.grid import GridSection
-from groundswell.seismology.case.sources import Receiver as StationSection
-from groundswell.seismology.case.sources import long_codes, wrong_instrument
+from groundswell.seismology.case.receivers import Receiver as StationSection
+from groundswell.seismology.case.receivers import long_codes, wrong_instrument
 from groundswell.seismology.formats.stations import read_stations
 
 # Names of the quantities that each kind of instrument records; see formats/seismograms.py.

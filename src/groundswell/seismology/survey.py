@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.entries import Point, SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource
@@ -20,11 +21,13 @@ class Survey:
         entries: the `[[source]]` entries as point sources; see `build_sources`.
         receivers: all receivers, including those of a station file; see `place_receivers`.
         hypocentre: where a fault starts to break (x, y, depth), m; None without faults.
+        event: the section `[event]`, completed by events of files; see `complete_event`.
     """
 
     entries: list[SourceEntry]
     receivers: list[Station]
     hypocentre: Point | None = None
+    event: EventSection = field(default_factory=EventSection)
 
     @cached_property
     def sources(self) -> list[PointSource]:

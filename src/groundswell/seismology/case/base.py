@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, TimeSection
 from groundswell.case.problems import Violation, reject
+from groundswell.seismology.case.events import EventFile, EventSection, misplaced_event
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.case.media import (
     ArraySection,
@@ -18,18 +19,15 @@ from groundswell.seismology.case.media import (
     NoAttenuation,
 )
 from groundswell.seismology.case.outputs import SeismicOutput
-from groundswell.seismology.case.sources import (
-    EventSection,
+from groundswell.seismology.case.receivers import (
     Instrument,
     Receiver,
     ReceiverFile,
-    Source,
-    SrfRupture,
     long_codes,
-    misplaced_rupture,
     repeated_codes,
     wrong_instrument,
 )
+from groundswell.seismology.case.sources import Source, SrfRupture, misplaced_rupture
 
 
 def _placed_source(source: Source, info: ValidationInfo) -> Source:
@@ -38,6 +36,8 @@ def _placed_source(source: Source, info: ValidationInfo) -> Source:
         reject(grid.misplaced(source))
     if grid and isinstance(source, SrfRupture):
         reject(misplaced_rupture(source, grid))
+    if grid and isinstance(source, EventFile):
+        reject(misplaced_event(source, grid))
     return source
 
 

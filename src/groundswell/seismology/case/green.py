@@ -11,7 +11,8 @@ from groundswell.case.common import DataFile, NotEmpty, Section, exactly_one
 from groundswell.case.problems import Violation
 from groundswell.case.recording import Coordinates
 from groundswell.seismology.case.outputs import Interval
-from groundswell.seismology.case.sources import SrfRupture, station_code
+from groundswell.seismology.case.receivers import station_code
+from groundswell.seismology.case.sources import SrfRupture
 
 
 class StrainGreenTensorOutput(Section):

@@ -1,29 +1,26 @@
-"""Sections `[event]`, `[[source]]` and `[[receiver]]` of a case."""
+"""Section `[[source]]` of a case."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
-from groundswell.case.problems import Location, Violation, reject
+from groundswell.case.problems import Location, Violation
 from groundswell.case.units import (
     Angle,
     Count,
     Force,
     Length,
     Moment,
-    Number,
     Positive,
     SourceStrength,
     Time,
     Volume,
 )
-from groundswell.errors import listed, quoted
+from groundswell.seismology.case.events import MAX_MAGNITUDE, EventFile, Magnitude
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.sources.moment import (
     from_ned,
@@ -32,44 +29,6 @@ from groundswell.seismology.sources.moment import (
     scalar_moment,
 )
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
-
-# --- the event ------------------------------------------------------------------------------------
-
-MAX_MAGNITUDE = 10.5
-Magnitude = Annotated[Number, Field(ge=-6, le=MAX_MAGNITUDE)]
-
-
-def _in_utc(value: Any) -> str:
-    """ISO 8601 text in UTC of a TOML date and time, or of such text; UTC without a time zone."""
-    try:
-        time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        utc = time.astimezone(UTC) if time.tzinfo else time
-    except (OverflowError, TypeError, ValueError):
-        reject([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
-    return as_date(utc)
-
-
-def as_date(utc: datetime) -> str:
-    """ISO 8601 text of a date and time in UTC."""
-    return utc.replace(tzinfo=None).isoformat() + "Z"
-
-
-Date = Annotated[str, BeforeValidator(_in_utc)]
-
-
-class EventSection(Section):
-    """`[event]`: metadata of the earthquake for files and pictures.
-
-    `origin_time` is the date of time 0. Without it, the date follows from `centroid_time`, the date
-    of the centroid of the moment rate of all sources. The default magnitude is that of the net
-    moment of the sources.
-    """
-
-    name: str = ""
-    origin_time: Date | None = None
-    centroid_time: Date | None = None
-    magnitude: Magnitude | None = None
-
 
 # --- sources --------------------------------------------------------------------------------------
 
@@ -230,45 +189,16 @@ class AwpRupture(Section):
 
 
 Source = Annotated[
-    DoubleCouple | MomentTensor | Explosion | PointForce | Airgun | SrfRupture | AwpRupture,
+    DoubleCouple
+    | MomentTensor
+    | Explosion
+    | PointForce
+    | Airgun
+    | EventFile
+    | SrfRupture
+    | AwpRupture,
     TaggedUnion(),
 ]
-
-
-# --- receivers ------------------------------------------------------------------------------------
-
-
-def station_code(text: str) -> str:
-    """Check a code of a network or station."""
-    if not re.fullmatch(r"[A-Za-z0-9_-]*", text):
-        reject([((), "must be letters, digits, - or _")])
-    return text
-
-
-Instrument = Literal["seismometer", "hydrophone", "ocean-bottom-node"]
-
-
-class Receiver(Position):
-    """A station: its codes, its position and its instrument.
-
-    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both.
-    """
-
-    kind: Instrument = "seismometer"
-    name: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
-    network: Annotated[str, AfterValidator(station_code)] = ""
-    depth: Length = 0.0
-
-    @property
-    def code(self) -> str:
-        """network.name, or the name without a network."""
-        return f"{self.network}.{self.name}" if self.network else self.name
-
-
-class ReceiverFile(Section):
-    """A file of stations: CSV or StationXML."""
-
-    file: DataFile
 
 
 # --- checks across sections -----------------------------------------------------------------------
@@ -285,31 +215,3 @@ def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violat
     yield from grid.misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0))
     if rupture.azimuth is not None and grid.geography is not None:
         yield ("azimuth",), "is given by [grid.geography]; leave it out"
-
-
-def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:
-    """Yield a violation if a solver has no such instrument."""
-    if receiver.kind not in allowed:
-        yield ("kind",), f"must be {listed(map(quoted, allowed))} for this solver"
-
-
-# Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name
-# SAC files.
-_MAX_CODE_LENGTHS = {"network": 2, "name": 5}
-
-
-def repeated_codes(receivers: Sequence[Receiver]) -> Iterator[Violation]:
-    """Yield a violation for each receiver with the codes of an earlier one."""
-    first: dict[str, int] = {}
-    for n, receiver in enumerate(receivers):
-        if first.setdefault(receiver.code, n) != n:
-            taken = f"is taken by receiver[{first[receiver.code]}]; codes must be unique"
-            yield (n, "name"), taken
-
-
-def long_codes(receiver: Receiver, formats: tuple[str, ...]) -> Iterator[Violation]:
-    """Yield a violation for each code that is too long for the formats of seismograms."""
-    named = [name for name in formats if name in ("sac", "mseed")]
-    for key, most in _MAX_CODE_LENGTHS.items():
-        if named and len(getattr(receiver, key)) > most:
-            yield (key,), f"must have at most {most} characters, for the format {named[0]}"

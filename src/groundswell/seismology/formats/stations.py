@@ -9,7 +9,7 @@ from typing import Any
 from groundswell.errors import CaseError, CaseProblem, InputError, counted, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import parse_number, read_rows, read_text
-from groundswell.seismology.case.sources import Receiver
+from groundswell.seismology.case.receivers import Receiver
 
 COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth", "kind")
 Content = dict[str, Any]

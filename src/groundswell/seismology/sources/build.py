@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from groundswell.errors import InputError
+from groundswell.seismology.case.events import EventFile, EventSection
 from groundswell.seismology.case.sources import Airgun, AwpRupture, PointForce, Source, SrfRupture
 from groundswell.seismology.sources.airguns import airgun_source
 from groundswell.seismology.sources.entries import SourceEntry
+from groundswell.seismology.sources.event_files import event_entry
 from groundswell.seismology.sources.point_sources import SourceContext, force_source, moment_source
 from groundswell.seismology.sources.ruptures import awp_entry, srf_entry
 
 
-def build_sources(sections: Iterable[Source], context: SourceContext) -> list[SourceEntry]:
+def build_sources(
+    sections: Iterable[Source], context: SourceContext, event: EventSection | None = None
+) -> list[SourceEntry]:
     """Build all point sources of the `[[source]]` sections of a case.
+
+    Args:
+        event: what `complete_event` returns, for the dates of events in files.
 
     Raises:
         InputError: a source cannot be built; the message names its index.
     """
-    return [_build(n, section, context) for n, section in enumerate(sections)]
+    zero = datetime.fromisoformat(event.origin_time) if event and event.origin_time else None
+    zero = zero.replace(tzinfo=None) if zero else None
+    return [_build(n, section, context, zero) for n, section in enumerate(sections)]
 
 
-def _build(n: int, section: Source, context: SourceContext) -> SourceEntry:
+def _build(n: int, section: Source, context: SourceContext, zero: datetime | None) -> SourceEntry:
     """Build the point sources of section `n`."""
     try:
-        return _entry(section, context)
+        return _entry(section, context, zero)
     except InputError as error:
         raise InputError(f"source[{n}]: {error}") from None
 
 
-def _entry(section: Source, context: SourceContext) -> SourceEntry:
+def _entry(section: Source, context: SourceContext, zero: datetime | None) -> SourceEntry:
     match section:
+        case EventFile():
+            return event_entry(section, context, zero)
         case SrfRupture():
             return srf_entry(section, context)
         case AwpRupture():

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import Airgun, AwpRupture, Source, SrfRupture
+from groundswell.seismology.case.sources import Airgun, Source
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.moment import scalar_moment
 from groundswell.seismology.sources.point_sources import PointSource, total_moments
-from groundswell.seismology.sources.time_functions import centroid_of
+from groundswell.seismology.sources.time_functions import TimeFunction
+from groundswell.seismology.sources.time_tables import centroid_of
 
 Point = tuple[float, float, float]
 
@@ -59,12 +60,19 @@ class SourceEntry:
         points: its point sources, at least one; those of a file are in the order of the file.
         fault: the fault of an SRF file; None for other kinds.
         warnings: warnings about its file, each with a remedy.
+        time_function: that of an event of a file; others have theirs in the section.
     """
 
     section: Source
     points: list[PointSource]
     fault: Fault | None = None
     warnings: tuple[str, ...] = ()
+    time_function: TimeFunction | None = None
+
+    @property
+    def function(self) -> TimeFunction | None:
+        """The time function of its only point; None for files of several points."""
+        return self.time_function or getattr(self.section, "time_function", None)
 
     @property
     def start(self) -> float:
@@ -74,9 +82,7 @@ class SourceEntry:
     @property
     def centroid_time(self) -> float:
         """Centroid of the magnitude of the moment rate (or of the force), s."""
-        if isinstance(self.section, SrfRupture | AwpRupture):
-            return _centroid_time(self.points)
-        return self.section.time_function.centroid_time
+        return self.function.centroid_time if self.function else _centroid_time(self.points)
 
     @property
     def hypocentre(self) -> Point:
@@ -93,9 +99,9 @@ class SourceEntry:
         """
         if isinstance(self.section, Airgun):
             return 1.0
-        if isinstance(self.section, SrfRupture | AwpRupture):
+        if self.function is None:
             return _released_by(end, self.points)
-        (point,), final = self.points, self.section.time_function.integral
+        (point,), final = self.points, self.function.integral
         if point.moment is None or abs(final) < _TRANSIENT:
             return 1.0
         return point.step * float(point.samples.sum()) / final  # samples end with the run

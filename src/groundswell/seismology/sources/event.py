@@ -10,7 +10,8 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.base import SeismicCase
-from groundswell.seismology.case.sources import EventSection, Source, as_date
+from groundswell.seismology.case.events import EventSection, as_date
+from groundswell.seismology.case.sources import Source
 from groundswell.seismology.formats.seismograms import Attributes
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
@@ -21,7 +22,7 @@ from groundswell.seismology.survey import Survey
 
 def date_attributes(case: SeismicCase, survey: Survey) -> dict[str, str | None]:
     """The title, and the dates of time 0 and of the event, which all files have as attributes."""
-    event = case.event
+    event = survey.event
     return {
         "title": case.title,
         "reference_time": reference_time(event, survey.summary.centroid_time),
@@ -38,7 +39,7 @@ def event_attributes(case: SeismicCase, geography: Geography | None, survey: Sur
     epicentre `epicentre_x`, `epicentre_y` (m), and rupture files the outlines of their segments.
     `reference_time` is the date of time 0; `origin_time` and `centroid_time` are those of the case.
     """
-    event, summary = case.event, survey.summary
+    event, summary = survey.event, survey.summary
     azimuth = geography.true_azimuth if geography else None
     return {
         **date_attributes(case, survey),

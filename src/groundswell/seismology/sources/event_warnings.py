@@ -8,7 +8,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.seismology.case.base import SeismicCase
-from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import centroid_warnings
@@ -29,7 +29,7 @@ def source_warnings(case: SeismicCase, survey: Survey, dt: float, speed: float) 
         speed: that of the fastest wave, m/s.
     """
     entries, end = survey.entries, case.time.duration
-    yield from event_warnings(case.event, survey.summary, entries, dt)
+    yield from event_warnings(survey.event, survey.summary, entries, dt)
     if entries:
         yield from unfinished_sources(entries, end)
         yield from unreached_receivers(survey.receivers, entries, speed, end)

@@ -9,7 +9,9 @@ import numpy as np
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
-from groundswell.seismology.case.sources import AwpRupture, EventSection, SrfRupture
+from groundswell.seismology.case.events import EventFile, EventSection
+from groundswell.seismology.case.sources import AwpRupture, SrfRupture
+from groundswell.seismology.formats.event_choice import describe
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.event import reference_time
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
@@ -18,6 +20,7 @@ from groundswell.seismology.sources.summary import SourceSummary
 _NAMES = {
     "double-couple": "double couple",
     "moment-tensor": "moment tensor",
+    "event": "event",
     "srf": "rupture",
     "awp": "AWP source",
 }
@@ -74,8 +77,8 @@ def _values(entry: SourceEntry, summary: SourceSummary) -> dict[str, object]:
         "magnitude": summary.magnitude,
         "summed_moment": summary.summed_moment,
     }
-    if isinstance(section, SrfRupture | AwpRupture):
-        values["file"] = section.file.name
+    if file := getattr(section, "file", None):
+        values["file"] = file.name
     names = ("subfaults", "slipping", "area", "largest_slip", "start", "end", "own_rigidity")
     return values | ({name: getattr(fault, name) for name in names} if fault else {})
 
@@ -116,10 +119,23 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
         name += f" of {counted(fault.subfaults, 'subfault')} ({section.file.name})"
     elif isinstance(section, AwpRupture):
         name += f" of {counted(section.points, 'point')} ({section.file.name})"
+    elif isinstance(section, EventFile):
+        name += f" ({section.file.name}: {describe(section.event)})"
     yield name
     yield _moment_text(summary) or _transient_moment(entry)
+    if isinstance(section, EventFile):
+        yield from _event_text(entry)
     if fault:
         yield from _slip_text(fault)
+
+
+def _event_text(entry: SourceEntry) -> Iterator[str]:
+    """Yield the position and the time function of an event of a file."""
+    x, y, depth = entry.points[0].position
+    yield f"at x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
+    if function := entry.function:
+        shape, centroid = type(function).__name__.lower(), function.centroid_time
+        yield f"{shape} of {function.support:.4g} s with its centroid at {centroid:.4g} s"
 
 
 def _slip_text(fault: Fault) -> Iterator[str]:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -28,8 +27,7 @@ from groundswell.arrays import Floats, Reals
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.problems import Violation
 from groundswell.case.units import Frequency, Positive, Time
-from groundswell.errors import InputError
-from groundswell.formats.text import parse_numbers, read_text
+from groundswell.seismology.sources.time_tables import centroid_of, read_time_table
 
 _TIME_DIGITS = 12  # of times in s: a start that follows from a centroid has rounding errors
 
@@ -243,6 +241,48 @@ class Triangle(TimeFunction):
         return 1 - np.abs(2 * t / self.rise - 1)
 
 
+class Trapezoid(TimeFunction):
+    """A trapezoid with the base `duration`, which grows for `rise` and falls for `decay` (s).
+
+    The default of `rise` is a tenth of the duration, and that of `decay` the same as `rise`.
+    """
+
+    kind: Literal["trapezoid"] = "trapezoid"
+    duration: Annotated[Time, Positive]
+    rise: Annotated[Time, Positive] | None = None
+    decay: Annotated[Time, Positive] | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """A rise and a decay that overlap."""
+        yield from super().violations()
+        if sum(self._ramps) > self.duration * (1 + 1e-9):
+            longest = f"together at most the duration, {self.duration:g} s"
+            yield ("rise" if self.decay is None else "decay",), f"rise and decay must be {longest}"
+
+    @property
+    def _ramps(self) -> tuple[float, float]:
+        rise = self.duration / 10 if self.rise is None else self.rise
+        return rise, rise if self.decay is None else self.decay
+
+    @property
+    def middle(self) -> float:
+        rise, decay = self._ramps
+        triangles = rise**2 / 3 + decay / 2 * (self.duration - 2 / 3 * decay)
+        return (triangles + ((self.duration - decay) ** 2 - rise**2) / 2) / self.area
+
+    @property
+    def support(self) -> float:
+        return self.duration
+
+    @property
+    def area(self) -> float:
+        return self.duration - sum(self._ramps) / 2
+
+    def shape(self, t: Reals) -> Floats:
+        rise, decay = self._ramps
+        return np.clip(np.minimum(t / rise, (self.duration - t) / decay), 0.0, 1.0)
+
+
 class Table(TimeFunction):
     """Values from a text `file` with two columns, time from the start (s) and value; # comments.
 
@@ -256,7 +296,7 @@ class Table(TimeFunction):
 
     @cached_property
     def _rows(self) -> Floats:
-        return _read_table(self.file)
+        return read_time_table(self.file)
 
     @property
     def integral(self) -> float:
@@ -281,36 +321,6 @@ class Table(TimeFunction):
         return np.interp(t, times, values, left=0.0, right=0.0)
 
 
-def centroid_of(times: Reals, values: Reals) -> float:
-    """Centroid of the magnitude of a function that is linear between samples, by Simpson's rule.
-
-    Args:
-        times, values: samples, (n,), n > 1, not all of them zero.
-    """
-    steps, sizes = np.diff(times), np.abs(values)
-    ends, middles = times * sizes, (times[1:] + times[:-1]) * (sizes[1:] + sizes[:-1])
-    first_moment = np.sum(steps / 6 * (ends[1:] + ends[:-1] + middles))
-    area = np.sum(steps / 2 * (sizes[1:] + sizes[:-1]))
-    return float(first_moment / area)
-
-
-AnyTimeFunction = Annotated[Brune | Cosine | Triangle | Gaussian | Ricker | Table, TaggedUnion()]
-
-
-def _read_table(file: Path | str) -> Floats:
-    """Times and values of a table, (2, rows)."""
-    lines = [
-        line.partition("#")[0] for line in read_text(file, "a table of time and value").split("\n")
-    ]
-    values = parse_numbers("\n".join(lines), file)
-    ragged = next((n for n, line in enumerate(lines, 1) if len(line.split()) not in (0, 2)), None)
-    if ragged:
-        raise InputError(f"{file}, line {ragged}: expected two numbers, time (s) and value")
-    times, heights = values.reshape(-1, 2).T
-    if times.size < 2 or times[0] < 0 or not (np.diff(times) > 0).all():
-        raise InputError(
-            f"{file}: needs two rows or more, with times that increase from 0 or later"
-        )
-    if not heights.any():
-        raise InputError(f"{file}: all values are zero; give some that are not")
-    return np.stack([times, heights])
+AnyTimeFunction = Annotated[
+    Brune | Cosine | Triangle | Trapezoid | Gaussian | Ricker | Table, TaggedUnion()
+]

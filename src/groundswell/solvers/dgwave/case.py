@@ -34,7 +34,7 @@ from groundswell.seismology.case.plasticity import (
     strains_recorded,
     unknown_materials,
 )
-from groundswell.seismology.case.sources import Instrument
+from groundswell.seismology.case.receivers import Instrument
 from groundswell.seismology.case.topography import TopographySection
 from groundswell.solvers.dgwave.boundaries.case import BoundarySection
 from groundswell.solvers.dgwave.materials.case import AnyMedium, CellwiseSection, VolumesSection

@@ -11,7 +11,6 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
-from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.labels import fault_label
 from groundswell.seismology.faults.quantities import (
     fault_quantities,
@@ -61,7 +60,7 @@ def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     return [
         *_mesh(setup, cost),
         *_waves(materials, setup.case.method.flux),
-        *_sources(materials.elements, survey, setup.case.event),
+        *_sources(materials.elements, survey),
         *_green(setup),
         *_faults(setup.faults),
         *(plasticity_quantities(setup.rock.estimates, setup.dt, ROCK) if setup.rock else ()),
@@ -125,14 +124,14 @@ def _waves(materials: Materials, flux: float) -> Iterator[Quantity]:
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
 
 
-def _sources(elements: ElementMaterials, survey: Survey, event: EventSection) -> Iterator[Quantity]:
+def _sources(elements: ElementMaterials, survey: Survey) -> Iterator[Quantity]:
     if survey.entries:
         yield from source_quantities(survey.entries, survey.summary, SOURCES)
         frequency = survey.frequency
         text = f"99 % of the energy below {frequency:.3g} Hz"
         yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     centroid, known = survey.summary.centroid_time, bool(survey.entries)
-    yield from event_quantities(event, centroid, SOURCES, has_sources=known)
+    yield from event_quantities(survey.event, centroid, SOURCES, has_sources=known)
     counts = Counter(receiver.kind for receiver in survey.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(survey.receivers), "receivers", text=text, group=SOURCES)

@@ -10,8 +10,8 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import Part, describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
+from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.case.outputs import GREEN
-from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.faults.quantities import fault_quantities
 from groundswell.seismology.green.estimates import green_quantities
 from groundswell.seismology.intensity.advice import map_quantities
@@ -36,7 +36,7 @@ FAULTS, ROCK = "Faults", "Rock that yields"
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
-    event, ground = setup.case.event, setup.ground
+    event, ground = setup.survey.event, setup.ground
     return [
         *_grid(setup, cost),
         *_waves(ground),

@@ -26,6 +26,7 @@ from groundswell.seismology.media.statistics import medium_statistics
 from groundswell.seismology.receivers import place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.event import date_attributes
+from groundswell.seismology.sources.event_files import complete_event
 from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
@@ -237,9 +238,10 @@ def read_survey(
     Raises:
         InputError: a source or receiver cannot be used.
     """
-    sources, receivers = build_sources(case.source, context), place_receivers(case)
+    event = complete_event(case.event, case.source)
+    sources = build_sources(case.source, context, event)
     start = event_position(case.fault, [fault.estimates for fault in faults])
-    return Survey(sources, receivers, start)
+    return Survey(sources, place_receivers(case), start, event)
 
 
 def _validate(setup: Setup) -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.sources import Receiver
+from groundswell.seismology.case.receivers import Receiver
 from groundswell.seismology.formats.stations import read_stations
 
 QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

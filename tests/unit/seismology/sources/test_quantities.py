@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from ruptures import make_rupture
 
 from groundswell.case.quantities import Quantity
-from groundswell.seismology.case.sources import EventSection, Source
+from groundswell.seismology.case.events import EventSection
+from groundswell.seismology.case.sources import Source
 from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import write_srf
 from groundswell.seismology.sources import moment

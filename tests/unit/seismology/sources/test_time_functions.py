@@ -20,6 +20,7 @@ from groundswell.seismology.sources.time_functions import (
     Ricker,
     Table,
     TimeFunction,
+    Trapezoid,
     Triangle,
 )
 
@@ -31,6 +32,7 @@ KINDS = {
     "ricker": Ricker,
     "cosine": Cosine,
     "triangle": Triangle,
+    "trapezoid": Trapezoid,
 }
 PARAMETERS: dict[str, dict[str, Any]] = {
     "brune": {"rise": 0.1},
@@ -38,6 +40,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "ricker": {"frequency": 2.5},
     "cosine": {"rise": 0.7},
     "triangle": {"rise": 0.3},
+    "trapezoid": {"duration": 0.4},
 }
 ALL = pytest.mark.parametrize("kind", PARAMETERS)
 
@@ -129,6 +132,13 @@ def test_pulses_at_known_times() -> None:
     )
 
 
+def test_a_trapezoid_with_its_own_ramps() -> None:
+    function = Trapezoid(duration=1.0, rise=0.2, decay=0.5)
+    np.testing.assert_allclose(function([0, 0.1, 0.35, 0.75, 1]) * 0.65, [0, 0.5, 1, 0.5, 0])
+    moment = quad(lambda t: t * function(t), 0, 1, points=[0.2, 0.5])[0]
+    assert function.middle == pytest.approx(moment, rel=1e-9)
+
+
 def corner(function: TimeFunction, count: int = 4096) -> float:
     step = function.support / count
     return corner_frequency(function.shape(step * (np.arange(count) + 0.5)), step)
@@ -183,6 +193,7 @@ def test_shapes_of_any_rank() -> None:
         ),
         (Gaussian, {"sigma": 0.1, "delay": 0.3}, "at least 4 sigma"),
         (Ricker, {"frequency": 2.0, "delay": 0.1}, "at least 1 / frequency"),
+        (Trapezoid, {"duration": 1.0, "rise": 0.6}, "rise .*must be together at most the duration"),
         (Table, {"file": "/nowhere/table.txt"}, "does not exist"),
     ],
 )

@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def attributes(found: Setup) -> dict[str, Any]:
-    survey = Survey(found.survey.entries, found.survey.receivers)
+    survey = Survey(found.survey.entries, found.survey.receivers, event=found.survey.event)
     return event_attributes(found.case, found.geography, survey)
 
 

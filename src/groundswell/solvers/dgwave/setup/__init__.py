@@ -12,6 +12,7 @@ from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.sources.event_files import complete_event
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.simulation.kept_parts import kept
@@ -69,7 +70,8 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
     faults = build_faults(case.fault, geometry, materials)
     start = event_position(case.fault, [each.estimates for each in faults.faults] if faults else [])
-    survey = Survey(build_sources(case.source, context), receivers, start)
+    event = complete_event(case.event, case.source)
+    survey = Survey(build_sources(case.source, context, event), receivers, start, event)
     duration = case.time.duration
     return Setup(
         case,

@@ -1,0 +1,118 @@
+"""Section `[event]` of a case, and events of files as sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainValidator
+
+from groundswell.case.common import DataFile, Section
+from groundswell.case.problems import Violation, reject
+from groundswell.case.units import Angle, CountOrZero, Length, Number
+from groundswell.seismology.case.grid import GridSection, Latitude, Longitude, Position
+from groundswell.seismology.formats.event_choice import choose_event
+from groundswell.seismology.formats.events import Catalogue, CatalogueEvent, read_catalogue
+from groundswell.seismology.sources.time_functions import AnyTimeFunction
+
+MAX_MAGNITUDE = 10.5
+Magnitude = Annotated[Number, Field(ge=-6, le=MAX_MAGNITUDE)]
+
+
+def _in_utc(value: Any) -> str:
+    """ISO 8601 text in UTC of a TOML date and time, or of such text; UTC without a time zone."""
+    try:
+        time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        utc = time.astimezone(UTC) if time.tzinfo else time
+    except (OverflowError, TypeError, ValueError):
+        reject([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
+    return as_date(utc)
+
+
+def as_date(utc: datetime) -> str:
+    """ISO 8601 text of a date and time in UTC."""
+    return utc.replace(tzinfo=None).isoformat() + "Z"
+
+
+Date = Annotated[str, BeforeValidator(_in_utc)]
+
+
+class EventSection(Section):
+    """`[event]`: metadata of the earthquake for files and pictures.
+
+    `origin_time` is the date of time 0. Without it, the date follows from `centroid_time`, the date
+    of the centroid of the moment rate of all sources. The default magnitude is that of the net
+    moment of the sources.
+    """
+
+    name: str = ""
+    origin_time: Date | None = None
+    centroid_time: Date | None = None
+    magnitude: Magnitude | None = None
+
+
+def _choice(value: Any) -> int | str:
+    """An index from 0, or text that is not empty."""
+    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+        reject([((), 'must be an index, an identifier or a name in quotes, or "largest"')])
+    if isinstance(value, int) and value < 0:
+        reject([((), "must be at least 0")])
+    return value
+
+
+class EventFile(Section):
+    """An earthquake of a file: its moment tensor or nodal planes, position and time function.
+
+    The position is the centroid that belongs to the moment tensor or, without one, the hypocentre.
+    `x` and `y`, `longitude` and `latitude`, `depth`, `magnitude` and `time_function` supply what
+    the file lacks, or replace it. Time functions without `onset` and `centroid` have their centroid
+    at the centroid time of the file or, without one, begin at its origin time. The y axis of the
+    grid points `azimuth` degrees clockwise from north, by default as in `[grid.geography]`.
+    """
+
+    kind: Literal["event"]
+    file: DataFile
+    select: Annotated[int | str, PlainValidator(_choice)] | None = None
+    mechanism: CountOrZero | None = None
+    x: Length | None = None
+    y: Length | None = None
+    longitude: Longitude | None = None
+    latitude: Latitude | None = None
+    depth: Length | None = None
+    magnitude: Magnitude | None = None
+    azimuth: Annotated[Angle, Field(ge=-360, le=360)] | None = None
+    time_function: AnyTimeFunction | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield a violation unless one pair of coordinates, or none, is given."""
+        given = [name for name in _COORDINATES if getattr(self, name) is not None]
+        if given not in ([], [*_COORDINATES[:2]], [*_COORDINATES[2:]]):
+            yield (), "give x and y, or longitude and latitude, or neither"
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """All events of the file; raises `InputError` if it cannot be read."""
+        return read_catalogue(self.file)
+
+    @cached_property
+    def event(self) -> CatalogueEvent:
+        """The selected event; raises `InputError` if there is no such event, or several."""
+        return choose_event(self.catalogue.events, self.select, self.file)
+
+
+_COORDINATES = ("x", "y", "longitude", "latitude")
+
+
+def misplaced_event(source: EventFile, grid: GridSection) -> Iterator[Violation]:
+    """Yield the violations of an event without a position in the grid, or outside the region."""
+    if source.x is None and source.longitude is None:
+        if grid.geography is None:
+            needed = "give x and y of the source, or add [grid.geography]"
+            yield ("kind",), f"has a longitude and latitude; {needed}"
+    else:
+        place = {name: getattr(source, name) for name in _COORDINATES}
+        yield from grid.misplaced(Position(**place, depth=source.depth or 0.0))
+    if source.azimuth is not None and grid.geography is not None:
+        yield ("azimuth",), "is given by [grid.geography]; leave it out"

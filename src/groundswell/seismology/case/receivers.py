@@ -1,0 +1,76 @@
+"""Sections `[[receiver]]` and `[receivers]` of a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from groundswell.case.common import DataFile, Section
+from groundswell.case.problems import Violation, reject
+from groundswell.case.units import Length
+from groundswell.errors import listed, quoted
+from groundswell.seismology.case.grid import Position
+
+
+def station_code(text: str) -> str:
+    """Check a code of a network or station."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]*", text):
+        reject([((), "must be letters, digits, - or _")])
+    return text
+
+
+Instrument = Literal["seismometer", "hydrophone", "ocean-bottom-node"]
+
+
+class Receiver(Position):
+    """A station: its codes, its position and its instrument.
+
+    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both.
+    """
+
+    kind: Instrument = "seismometer"
+    name: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
+    network: Annotated[str, AfterValidator(station_code)] = ""
+    depth: Length = 0.0
+
+    @property
+    def code(self) -> str:
+        """network.name, or the name without a network."""
+        return f"{self.network}.{self.name}" if self.network else self.name
+
+
+class ReceiverFile(Section):
+    """A file of stations: CSV or StationXML."""
+
+    file: DataFile
+
+
+def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:
+    """Yield a violation if a solver has no such instrument."""
+    if receiver.kind not in allowed:
+        yield ("kind",), f"must be {listed(map(quoted, allowed))} for this solver"
+
+
+# Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name
+# SAC files.
+_MAX_CODE_LENGTHS = {"network": 2, "name": 5}
+
+
+def repeated_codes(receivers: Sequence[Receiver]) -> Iterator[Violation]:
+    """Yield a violation for each receiver with the codes of an earlier one."""
+    first: dict[str, int] = {}
+    for n, receiver in enumerate(receivers):
+        if first.setdefault(receiver.code, n) != n:
+            taken = f"is taken by receiver[{first[receiver.code]}]; codes must be unique"
+            yield (n, "name"), taken
+
+
+def long_codes(receiver: Receiver, formats: tuple[str, ...]) -> Iterator[Violation]:
+    """Yield a violation for each code that is too long for the formats of seismograms."""
+    named = [name for name in formats if name in ("sac", "mseed")]
+    for key, most in _MAX_CODE_LENGTHS.items():
+        if named and len(getattr(receiver, key)) > most:
+            yield (key,), f"must have at most {most} characters, for the format {named[0]}"
