@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.seismology.formats.seismograms import PRESSURE, read_seismograms
 from groundswell.seismology.plots.record_section import evenly
-from groundswell.seismology.plots.source import epicentre, event_sentence
+from groundswell.seismology.plots.source import event_sentence
 from groundswell.seismology.receivers import instruments
+from groundswell.seismology.source_distances import offsets
 
 if TYPE_CHECKING:
     import xarray
@@ -55,18 +55,6 @@ def shot_gather(results: str | Path) -> Path:
         subtitle = f"{event_sentence(array.attrs)}{sentence}"
         headline(panels[0], title_of(array.attrs, "Shot gather"), subtitle)
     return path
-
-
-def offsets(array: xarray.DataArray) -> Floats:
-    """Horizontal distances from the source, m, (stations,).
-
-    Negative on the far side of the source, along the line through the stations.
-    """
-    x, y = epicentre(array.attrs) or (0.0, 0.0)
-    away = np.stack([array["x"].values - x, array["y"].values - y], axis=-1)
-    side = np.sign(away @ np.linalg.svd(away)[2][0])
-    side[side == 0] = 1.0
-    return np.hypot(*away.T) * side * (1.0 if side.sum() >= 0 else -1.0)
 
 
 def _draw(axes: Axes, array: xarray.DataArray, kind: str) -> None:

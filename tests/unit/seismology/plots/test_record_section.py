@@ -12,6 +12,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
 from groundswell.seismology.plots import record_section as section
 from groundswell.seismology.plots.record_section import record_section
+from groundswell.seismology.source_distances import epicentral_distances
 
 pytestmark = pytest.mark.each_value
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.each_value
 def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> None:
     places = write_stations(tmp_path, count=60)
     array = read_seismograms(tmp_path / "seismograms.h5")
-    distance = section._epicentral_distance(array)
+    distance = epicentral_distances(array)
     expected = np.abs(places @ [1, 1j] - complex(EVENT["event_x"], EVENT["event_y"]))
     assert distance == pytest.approx(expected)
     order = np.argsort(expected)
