@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Floats
+from groundswell.errors import InputError
 from groundswell.seismology.formats.seismograms import Attributes
 
 if TYPE_CHECKING:
@@ -26,6 +27,22 @@ def epicentral_distances(array: xarray.DataArray) -> Floats:
     if (centre := epicentre(array.attrs)) is None:
         return np.full(array.sizes["station"], np.nan)
     return np.hypot(array["x"].values - centre[0], array["y"].values - centre[1])
+
+
+def azimuths(array: xarray.DataArray) -> Floats:
+    """Directions from the epicentre to the stations, degrees clockwise from north, (stations,).
+
+    Raises:
+        InputError: the attributes have no epicentre.
+    """
+    if (centre := epicentre(array.attrs)) is None:
+        raise InputError(
+            "the results have no epicentre, to which the components R and T refer; "
+            "use the components Z, N and E"
+        )
+    x, y = array["x"].values - centre[0], array["y"].values - centre[1]
+    turned = np.degrees(np.arctan2(x, y)) + float(array.attrs.get("azimuth", 0.0))
+    return np.where((x == 0) & (y == 0), 0.0, turned % 360.0)
 
 
 def offsets(array: xarray.DataArray) -> Floats:

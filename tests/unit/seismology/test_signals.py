@@ -29,3 +29,12 @@ def test_resample_is_exact_for_quintics_and_fine_for_waves() -> None:
     assert np.allclose(
         signals.resample(TIME, np.stack([TIME, np.sin(6 * np.pi * TIME)]), fine), both, atol=1e-5
     )
+
+
+def test_bandpass_halves_its_corners_and_keeps_phase() -> None:
+    t = 0.01 * np.arange(20001)
+    for frequency, gain in ((0.2, 0.5), (0.7, 1.0), (2.0, 0.5), (0.02, 0.0)):
+        wave = np.cos(2 * np.pi * frequency * (t - 100.0))
+        filtered = signals.bandpass(wave, 0.01, (0.2, 2.0))
+        middle = slice(8000, 12000)
+        assert np.allclose(filtered[middle], gain * wave[middle], atol=3e-3)

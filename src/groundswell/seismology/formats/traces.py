@@ -12,7 +12,13 @@ import numpy as np
 from groundswell.errors import InputError, install
 from groundswell.formats.atomic import exists
 from groundswell.formats.damage import read_errors_reported
-from groundswell.seismology.formats.seismograms import COMPONENTS, VELOCITY, read_seismograms
+from groundswell.seismology.formats.seismograms import (
+    ACCELERATION,
+    COMPONENTS,
+    DISPLACEMENT,
+    VELOCITY,
+    read_seismograms,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -61,7 +67,13 @@ def _traces(path: Path) -> list[Any]:
     files = sorted(path.glob("*.sac")) if path.is_dir() else [path]
     with read_errors_reported(path, "SAC or miniSEED"):
         found = [trace for file in files for trace in obspy.read(str(file))]
-    return [trace for trace in found if trace.stats.channel[-1:] in COMPONENTS]
+    return [trace for trace in found if _is_velocity(trace.stats.channel)]
+
+
+def _is_velocity(channel: str) -> bool:
+    """Whether a channel can be velocity: not that of an accelerometer or of displacement."""
+    others = (ACCELERATION.instrument, DISPLACEMENT.instrument)
+    return channel[-1:] in COMPONENTS and channel[-2:-1] not in others
 
 
 def _joined(traces: Sequence[Any], path: Path) -> xarray.DataArray:

@@ -11,6 +11,7 @@ from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, counted
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.seismograms import read_seismograms
+from groundswell.seismology.motion import noise_sentence, without_noise
 from groundswell.seismology.plots.source import event_sentence
 from groundswell.seismology.source_distances import epicentral_distances
 
@@ -22,7 +23,6 @@ _MAX_STATIONS = 24
 _ROW_HEIGHT = 0.42  # inches
 _MIN_HEIGHT = 2.5  # inches, of all rows
 _AMPLITUDE = 0.6  # largest amplitude of a station, in row heights
-_ROUNDING = 32  # rounding errors of a trace, in units of the precision of the largest trace
 _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 
 
@@ -46,6 +46,7 @@ def record_section(results: str | Path) -> Path:
     distance = epicentral_distances(array)
     shown = evenly(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
+    sentence += noise_sentence(array)
     array, distance = without_noise(array)[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
@@ -57,12 +58,6 @@ def record_section(results: str | Path) -> Path:
         subtitle = f"{event_sentence(array.attrs)}{sentence} Peaks in {unit_name}"
         headline(panels[0], title_of(array.attrs), subtitle)
     return path
-
-
-def without_noise(array: xarray.DataArray) -> xarray.DataArray:
-    """Seismograms in which traces that are rounding errors of the largest one are zero."""
-    noise = _ROUNDING * float(np.finfo(array.dtype).eps) * float(abs(array).max())
-    return array.where(abs(array).max("time") > noise, 0.0)
 
 
 def evenly(order: Indices, count: int) -> Indices:
