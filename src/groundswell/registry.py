@@ -56,6 +56,7 @@ class SolverInfo:
         benchmarks: its `bench.Benchmark`.
         template: file with a commented case, in `package`.
         results: readers of its result files, functions `(folder)`, by attribute of `Result`.
+        methods: functions `(folder, ...)` that analyse results, by name of the method of `Result`.
         readers: readers of other input files, functions `(path) -> Case`, by suffix such as ".h5".
         converters: functions `(source, target) -> paths` that write other input files as cases, by
             suffix.
@@ -76,6 +77,7 @@ class SolverInfo:
     benchmarks: str = ""
     template: str = "template.toml"
     results: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
     readers: Mapping[str, str] = field(default_factory=dict)
     converters: Mapping[str, str] = field(default_factory=dict)
 

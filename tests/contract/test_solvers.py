@@ -106,7 +106,7 @@ def test_its_entry_in_the_registry_is_whole(info: registry.SolverInfo) -> None:
     check, cost = info.load("check"), info.load("cost")
     functions = (check.quantities, check.warnings, cost.estimate, cost.decompose)
     assert all(map(callable, functions))
-    tables = info.results, info.readers, info.converters
+    tables = info.results, info.methods, info.readers, info.converters
     for reference in (each for table in tables for each in table.values()):
         assert callable(info.resolve(reference))
     assert all(suffix.startswith(".") and suffix.islower() for suffix in info.readers)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from variants import short_and_long
 
 import groundswell as gs
-from groundswell.seismology.reference.misfit import lowpass
+from groundswell.seismology.signals import lowpass
 from groundswell.simulation.preparation import check
 from groundswell.simulation.result import Result
 from groundswell.solvers.earthquake import EarthquakeCase

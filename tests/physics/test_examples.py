@@ -23,7 +23,7 @@ from groundswell.report.pictures import draw_pictures
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.formats.srf import read_srf
 from groundswell.seismology.reference.loh import loh_reference
-from groundswell.seismology.reference.misfit import lowpass, resample
+from groundswell.seismology.signals import lowpass, resample
 from groundswell.simulation.preparation import check, prepare
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +34,26 @@ class Result:
     def _readers(self) -> dict[str, str]:
         return dict(registry.find(self.summary["solver"]).results)
 
+    @property
+    def _methods(self) -> dict[str, str]:
+        return dict(registry.find(self.summary["solver"]).methods)
+
     def __getattr__(self, name: str) -> Any:
-        """The result of one of the solver's readers; cached."""
+        """The result of one of the solver's readers, cached, or one of its methods."""
         if name.startswith("_"):
             raise AttributeError(name)
-        readers = self._readers
-        if name not in readers:
-            solver = self.summary["solver"]
+        solver, readers, methods = self.summary["solver"], self._readers, self._methods
+        if name not in readers | methods:
             raise AttributeError(
                 f"results of {solver!r} have no {name!r}; they have "
-                f"{listed(['summary', 'folder', *readers])}{did_you_mean(name, readers)}"
+                f"{listed(['summary', 'folder', *readers, *methods])}"
+                f"{did_you_mean(name, readers | methods)}"
             )
-        found = registry.find(self.summary["solver"]).resolve(readers[name])(self.folder)
+        found = registry.find(solver).resolve((readers | methods)[name])
+        found = partial(found, self.folder) if name in methods else found(self.folder)
         self.__dict__[name] = found  # later look-ups do not reach __getattr__
         return found
 
     def __dir__(self) -> list[str]:
-        """All attributes, including the solver's readers."""
-        return [*super().__dir__(), *self._readers]
+        """All attributes, including the solver's readers and methods."""
+        return [*super().__dir__(), *self._readers, *self._methods]

@@ -11,8 +11,9 @@ import xarray
 from result_files import write_stations, write_summary
 
 from groundswell.cli import main
+from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.formats.export import export_seismograms
 from groundswell.seismology.formats.intensity import read_intensity
-from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import read_seismograms
 
 OPTIONS = ["--periods", "0.5 s,1,4", "--damping", "0.1"]
@@ -26,7 +27,7 @@ def results(tmp_path: Path) -> Path:
     folder.mkdir()
     write_stations(folder, count=3, samples=120)
     array = read_seismograms(folder / "seismograms.h5")
-    export_seismograms([array], ("sac", "mseed"), folder)
+    export_seismograms([array], SeismogramOutput(formats=("sac", "mseed")), folder)
     write_summary(folder, {"solver": "earthquake", "files": ["seismograms.h5"]})
     return folder
 

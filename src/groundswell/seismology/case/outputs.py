@@ -11,22 +11,40 @@ from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.seismology.case.intensity import IntensityOutput
 
 GREEN = "strain_green_tensor"  # name of the section, the output and the file
-Format = Literal["hdf5", "sac", "mseed"]
+Format = Literal["hdf5", "sac", "mseed", "text", "segy"]
+Motion = Literal["velocity", "displacement", "acceleration"]
+Frame = Literal["ZNE", "ZRT"]
 Interval = Annotated[Time, Positive]
 
 
 class SeismogramOutput(Section):
     """What the receivers record; without an interval, every time step.
 
-    The interval is kept exactly: an automatic time step divides it.
+    The interval is kept exactly: an automatic time step divides it. `seismograms.h5` has velocity
+    towards E, N and Z as recorded; the other keys apply to all other formats. Their default
+    interval is that of the recording or, if that is no round number, the next shorter round one.
+    `shot` is the field record number in SEG-Y.
     """
 
     interval: Interval | None = None
     formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
+    quantities: Annotated[tuple[Motion, ...], NotEmpty] = ("velocity",)
+    components: Frame = "ZNE"
+    export_interval: Interval | None = None
+    shot: Count = 1
 
     def violations(self) -> Iterator[Violation]:
-        """A format named twice."""
+        """A format or a quantity named twice, or an interval that SEG-Y cannot express."""
         yield from repeated("formats", self.formats)
+        yield from repeated("quantities", self.quantities)
+        given = self.export_interval
+        if "segy" in self.formats and given and not _is_whole(1e6 * given):
+            allowed = "must be a whole number of microseconds, for the format segy"
+            yield ("export_interval",), allowed
+
+
+def _is_whole(value: float) -> bool:
+    return abs(value - round(value)) <= 1e-6 * value and round(value) > 0
 
 
 class SurfaceOutput(Section):

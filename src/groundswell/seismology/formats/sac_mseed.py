@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.errors import InputError, counted, install
+from groundswell.errors import InputError, install
 from groundswell.formats.atomic import atomic_write
-from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, ReceiverQuantity
+from groundswell.seismology.formats.seismograms import (
+    QUANTITIES,
+    VELOCITY,
+    ReceiverQuantity,
+    sampling_interval,
+)
 
 if TYPE_CHECKING:
     import obspy
@@ -22,7 +27,8 @@ if TYPE_CHECKING:
 _BAND_CODES = ((1000.0, "F"), (250.0, "C"), (80.0, "H"), (10.0, "B"), (1.5, "M"), (0.5, "L"))
 _SLOWEST_BAND_CODE = "V"
 
-_DIRECTIONS = {"E": (90, 90), "N": (0, 90), "Z": (0, 0)}  # SAC headers cmpaz and cmpinc
+# SAC headers cmpaz and cmpinc. The azimuths of R and T are relative to that of the station.
+_DIRECTIONS = {"E": (90, 90), "N": (0, 90), "Z": (0, 0), "R": (0, 90), "T": (90, 90)}
 
 _NO_OBSPY = f"SAC and miniSEED need ObsPy, which is not installed; {install('seismology')}"
 
@@ -30,9 +36,10 @@ _NO_OBSPY = f"SAC and miniSEED need ObsPy, which is not installed; {install('sei
 def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
     """Convert arrays of `read_seismograms` to an ObsPy stream, one trace per component.
 
-    Channels have SEED codes: band code of the sampling rate, instrument H and orientation E, N or Z
-    of velocity (m/s), instrument D and orientation H of pressure (Pa). Time 0
-    is the attribute `reference_time`, by default `origin_time` or else 1970-01-01.
+    Channels have SEED codes: band code of the sampling rate; instrument H of velocity (m/s), N of
+    acceleration (m/s^2) and X of displacement (m), with orientation E, N, Z, R or T; instrument D
+    and orientation H of pressure (Pa). Time 0 is the attribute `reference_time`, by default
+    `origin_time` or else 1970-01-01.
 
     Raises:
         InputError: ObsPy is not installed, a code is too long for SEED, or there are fewer than two
@@ -42,7 +49,7 @@ def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
 
 
 def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
-    rate = 1.0 / _interval(array)
+    rate = 1.0 / sampling_interval(array)
     begin = _reference_time(array) + float(array["time"][0])
     code = band_code(rate) + _quantity(array).instrument
     for site in array.transpose("station", "component", "time"):
@@ -62,21 +69,6 @@ def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
 def _quantity(array: xarray.DataArray) -> ReceiverQuantity:
     """What an array holds, by its name; velocity if it has lost that."""
     return QUANTITIES.get(str(array.name), VELOCITY)
-
-
-def export_seismograms(
-    arrays: Sequence[xarray.DataArray], formats: Iterable[str], folder: Path
-) -> list[Path]:
-    """Write seismograms in the formats "sac", to a folder `sac`, and "mseed", to one file.
-
-    Raises what `write_sac` and `write_mseed` raise.
-    """
-    written = []
-    if "sac" in formats:
-        written += [path for array in arrays for path in write_sac(array, folder / "sac")]
-    if "mseed" in formats:
-        written.append(write_mseed(arrays, folder / "seismograms.mseed"))
-    return written
 
 
 def write_mseed(arrays: Sequence[xarray.DataArray], path: str | Path) -> Path:
@@ -121,7 +113,7 @@ def band_code(sampling_rate: float) -> str:
 
 
 def require_formats(formats: Iterable[str]) -> None:
-    """Check that the packages for `formats` ("hdf5", "sac", "mseed") are installed.
+    """Check that the packages for `formats` such as "sac" and "mseed" are installed.
 
     Raises:
         InputError: ObsPy is needed and not installed.
@@ -151,17 +143,6 @@ def _reference_time(array: xarray.DataArray) -> Any:
         ) from error
 
 
-def _interval(array: xarray.DataArray) -> float:
-    """Sampling interval (s), also of a slice or a decimation of the array in the file."""
-    time = array["time"].values
-    if len(time) < 2:
-        raise InputError(
-            f"seismograms with {counted(len(time), 'sample')} cannot be exported; 2 are needed"
-        )
-    # Twelve digits remove the rounding errors of the stored times.
-    return float(f"{(time[-1] - time[0]) / (len(time) - 1):.12g}")
-
-
 def _seed_code(kind: str, code: str, longest: int) -> str:
     if len(code) > longest or not code.isascii():
         raise InputError(
@@ -172,7 +153,7 @@ def _seed_code(kind: str, code: str, longest: int) -> str:
 
 
 def _coordinates(site: xarray.DataArray) -> dict[str, float]:
-    names = ("longitude", "latitude", "x", "y", "depth")
+    names = ("longitude", "latitude", "x", "y", "depth", "azimuth")
     return {name: float(site[name]) for name in names if name in site.coords}
 
 
@@ -210,8 +191,10 @@ def _sac_trace(
     sac.b = trace.stats.starttime - zero
     sac.idep, sac.kuser0, sac.lcalda = quantity.sac_type, quantity.sac_units, True
     sac.stdp = place["depth"]
-    if direction := _DIRECTIONS.get(trace.stats.channel[-1]):
-        sac.cmpaz, sac.cmpinc = direction
+    orientation = trace.stats.channel[-1]
+    if direction := _DIRECTIONS.get(orientation):
+        turned = place["azimuth"] if orientation in "RT" else 0.0
+        sac.cmpaz, sac.cmpinc = (direction[0] + turned) % 360, direction[1]
     if "longitude" in place:
         sac.stlo, sac.stla, sac.stel = place["longitude"], place["latitude"], 0.0
     for header, value in event.items():

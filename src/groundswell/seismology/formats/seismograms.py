@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from groundswell.arrays import HostArray
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.netcdf import TIME, Variable, create_netcdf, read_netcdf
 
@@ -60,8 +60,18 @@ VELOCITY = ReceiverQuantity(
     "velocity", "seismograms.h5", "m s-1", "particle velocity", COMPONENTS, "H", "ivel", "m/s"
 )
 # Component H is that of a hydrophone: SEED Reference Manual v2.4, appendix A.
+# Instrument X is data that are derived or computed, N an accelerometer.
+DISPLACEMENT = ReceiverQuantity(
+    "displacement", "displacement.h5", "m", "displacement", COMPONENTS, "X", "idisp", "m"
+)
+ACCELERATION = ReceiverQuantity(
+    *("acceleration", "acceleration.h5", "m s-2", "acceleration"),
+    *(COMPONENTS, "N", "iacc", "m/s^2"),
+)
 PRESSURE = ReceiverQuantity("pressure", "pressure.h5", "Pa", "pressure", ("H",), "D", "iunkn", "Pa")
-QUANTITIES = {quantity.name: quantity for quantity in (VELOCITY, PRESSURE)}
+# Of runs; displacement and acceleration follow from velocity.
+RECORDED_QUANTITIES = (VELOCITY, PRESSURE)
+QUANTITIES = {each.name: each for each in (*RECORDED_QUANTITIES, DISPLACEMENT, ACCELERATION)}
 
 # Samples per chunk of each trace: many enough to read a trace in few chunks, and few enough that
 # appending fills chunks quickly.
@@ -193,6 +203,20 @@ def read_seismograms(path: str | Path, quantity: ReceiverQuantity = VELOCITY) ->
         )
     array.attrs = {**dataset.attrs, **array.attrs}
     return array
+
+
+def sampling_interval(array: xarray.DataArray) -> float:
+    """Sampling interval (s), also of a slice or a decimation of the array in the file.
+
+    Raises:
+        InputError: there are fewer than two samples.
+    """
+    time = array["time"].values
+    if len(time) < 2:
+        samples = counted(len(time), "sample")
+        raise InputError(f"seismograms with {samples} have no sampling interval; 2 are needed")
+    # Twelve digits remove the rounding errors of the stored times.
+    return float(f"{(time[-1] - time[0]) / (len(time) - 1):.12g}")
 
 
 def east_north_up(velocity: HostArray, azimuth: float, axis: int) -> HostArray:

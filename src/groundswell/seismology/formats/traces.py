@@ -12,7 +12,14 @@ import numpy as np
 from groundswell.errors import InputError, install
 from groundswell.formats.atomic import exists
 from groundswell.formats.damage import read_errors_reported
-from groundswell.seismology.formats.seismograms import COMPONENTS, VELOCITY, read_seismograms
+from groundswell.seismology.formats.seismograms import (
+    ACCELERATION,
+    COMPONENTS,
+    DISPLACEMENT,
+    VELOCITY,
+    ReceiverQuantity,
+    read_seismograms,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -31,28 +38,44 @@ def read_velocity(path: str | Path) -> xarray.DataArray:
         InputError: there are no seismograms, they have several lengths or intervals, a station
             lacks a component, or ObsPy is not installed.
     """
-    path = _found(Path(path))
-    if path.suffix in _HDF5:
+    path = found_file(Path(path))
+    if is_hdf5(path):
         return read_seismograms(path)
-    return _joined(_traces(path), path)
+    traces = [each for each in read_traces(path) if _is_velocity(each.stats.channel)]
+    return _joined(traces, path)
 
 
-def _found(path: Path) -> Path:
-    """The file, or the folder of SAC files, that a path stands for."""
+def is_hdf5(path: Path) -> bool:
+    """Whether the name of a file is one of HDF5."""
+    return path.suffix in _HDF5
+
+
+def found_file(path: Path, quantity: ReceiverQuantity = VELOCITY) -> Path:
+    """The file, or the folder of SAC files, that a path stands for.
+
+    Raises:
+        InputError: there is none with seismograms of the quantity.
+    """
     if not exists(path):
         raise InputError(f"{path} does not exist; give a results folder, or a file of seismograms")
     if not path.is_dir():
         return path
-    for name in (VELOCITY.file, MSEED, SAC):
+    for name in (quantity.file, MSEED, SAC):
         if (path / name).exists():
             return path / name
     if any(path.glob("*.sac")):
         return path
-    raise InputError(f"{path} has no seismograms; run a case with receivers that record velocity")
+    raise InputError(
+        f"{path} has no seismograms; run a case with receivers that record {quantity.name}"
+    )
 
 
-def _traces(path: Path) -> list[Any]:
-    """The ObsPy traces of seismometers in a file, or in all SAC files of a folder."""
+def read_traces(path: Path) -> list[Any]:
+    """The ObsPy traces in a file, or in all SAC files of a folder.
+
+    Raises:
+        InputError: a file cannot be read, or ObsPy is not installed.
+    """
     try:
         import obspy
     except ImportError as error:
@@ -60,8 +83,13 @@ def _traces(path: Path) -> list[Any]:
         raise InputError(f"{text}; {install('seismology')}") from error
     files = sorted(path.glob("*.sac")) if path.is_dir() else [path]
     with read_errors_reported(path, "SAC or miniSEED"):
-        found = [trace for file in files for trace in obspy.read(str(file))]
-    return [trace for trace in found if trace.stats.channel[-1:] in COMPONENTS]
+        return [trace for file in files for trace in obspy.read(str(file))]
+
+
+def _is_velocity(channel: str) -> bool:
+    """Whether a channel can be velocity: not that of an accelerometer or of displacement."""
+    others = (ACCELERATION.instrument, DISPLACEMENT.instrument)
+    return channel[-1:] in COMPONENTS and channel[-2:-1] not in others
 
 
 def _joined(traces: Sequence[Any], path: Path) -> xarray.DataArray:

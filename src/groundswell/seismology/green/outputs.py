@@ -11,7 +11,8 @@ import numpy as np
 from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import TIME, Variable, create_netcdf
-from groundswell.seismology.formats.sac_mseed import export_seismograms
+from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.formats.export import export_seismograms
 from groundswell.seismology.formats.seismograms import (
     COMPONENTS,
     VELOCITY,
@@ -96,6 +97,7 @@ def write_seismograms(
         InputError: stations have different times, or ObsPy is missing for SAC and miniSEED.
         RunFailed: the disk is full.
     """
+    section = SeismogramOutput(formats=tuple(formats))
     times = [of["time"].values for of in found]
     require_same_times(times, tensors)
     interval = float(tensors[0].attrs["interval"])
@@ -103,7 +105,7 @@ def write_seismograms(
     path = folder / VELOCITY.file
     with SeismogramWriter(path, stations_of(tensors), interval, **options) as writer:
         writer.append(np.stack([of.values for of in found]).transpose(2, 0, 1))
-    others = export_seismograms([read_seismograms(path)], formats, folder)
+    others = export_seismograms([read_seismograms(path)], section, folder)
     return [path, *others, record_section(folder)]
 
 

@@ -11,7 +11,9 @@ from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, counted
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.seismograms import read_seismograms
-from groundswell.seismology.plots.source import epicentre, event_sentence
+from groundswell.seismology.motion import noise_sentence, without_noise
+from groundswell.seismology.plots.source import event_sentence
+from groundswell.seismology.source_distances import epicentral_distances
 
 if TYPE_CHECKING:
     import xarray
@@ -21,7 +23,6 @@ _MAX_STATIONS = 24
 _ROW_HEIGHT = 0.42  # inches
 _MIN_HEIGHT = 2.5  # inches, of all rows
 _AMPLITUDE = 0.6  # largest amplitude of a station, in row heights
-_ROUNDING = 32  # rounding errors of a trace, in units of the precision of the largest trace
 _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 
 
@@ -42,9 +43,10 @@ def record_section(results: str | Path) -> Path:
     array = read_seismograms(results / "seismograms.h5")
     if not array.sizes["time"]:
         raise InputError(f"{results / 'seismograms.h5'} has no samples yet; let the run continue")
-    distance = _epicentral_distance(array)
+    distance = epicentral_distances(array)
     shown = evenly(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
+    sentence += noise_sentence(array)
     array, distance = without_noise(array)[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
@@ -56,19 +58,6 @@ def record_section(results: str | Path) -> Path:
         subtitle = f"{event_sentence(array.attrs)}{sentence} Peaks in {unit_name}"
         headline(panels[0], title_of(array.attrs), subtitle)
     return path
-
-
-def without_noise(array: xarray.DataArray) -> xarray.DataArray:
-    """Seismograms in which traces that are rounding errors of the largest one are zero."""
-    noise = _ROUNDING * float(np.finfo(array.dtype).eps) * float(abs(array).max())
-    return array.where(abs(array).max("time") > noise, 0.0)
-
-
-def _epicentral_distance(array: xarray.DataArray) -> Floats:
-    """Epicentral distance of every station, m, (n,); NaN without an epicentre."""
-    if (centre := epicentre(array.attrs)) is None:
-        return np.full(array.sizes["station"], np.nan)
-    return np.hypot(array["x"].values - centre[0], array["y"].values - centre[1])
 
 
 def evenly(order: Indices, count: int) -> Indices:

@@ -21,8 +21,9 @@ from groundswell.plotting.style import (
 )
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
-from groundswell.seismology.plots.source import draw_source, epicentre, event_sentence
+from groundswell.seismology.plots.source import draw_source, event_sentence
 from groundswell.seismology.plots.surface_map import coarsened, shade
+from groundswell.seismology.source_distances import epicentre
 
 if TYPE_CHECKING:
     import xarray

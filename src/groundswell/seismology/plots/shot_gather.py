@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.seismology.formats.seismograms import PRESSURE, read_seismograms
+from groundswell.seismology.motion import noise_sentence, without_noise
 from groundswell.seismology.plots.record_section import evenly
-from groundswell.seismology.plots.source import epicentre, event_sentence
+from groundswell.seismology.plots.source import event_sentence
 from groundswell.seismology.receivers import instruments
+from groundswell.seismology.source_distances import offsets
 
 if TYPE_CHECKING:
     import xarray
@@ -42,6 +43,7 @@ def shot_gather(results: str | Path) -> Path:
     array = read_seismograms(results / PRESSURE.file, PRESSURE).squeeze("component", drop=True)
     if not array.sizes["time"]:
         raise InputError(f"{results / PRESSURE.file} has no samples yet; let the run continue")
+    noise, array = noise_sentence(array), without_noise(array)
     kinds = list(dict.fromkeys(array["kind"].values))
     path = results / "shot_gather.png"
     with picture(path, _HEIGHT) as figure:
@@ -49,24 +51,15 @@ def shot_gather(results: str | Path) -> Path:
         for axes, kind in zip(panels, kinds, strict=True):
             _draw(axes, array[array["kind"].values == kind], str(kind))
         panels[0].set_ylabel("Time (s)")
-        largest = float(np.abs(array).max())
-        unit, name = next((u for u in _UNITS if largest >= u[0]), _UNITS[-1])
-        sentence = f"Pressure, each trace scaled by its peak, at most {largest / unit:.3g} {name}."
-        subtitle = f"{event_sentence(array.attrs)}{sentence}"
+        subtitle = f"{event_sentence(array.attrs)}{_sentence(array)}{noise}"
         headline(panels[0], title_of(array.attrs, "Shot gather"), subtitle)
     return path
 
 
-def offsets(array: xarray.DataArray) -> Floats:
-    """Horizontal distances from the source, m, (stations,).
-
-    Negative on the far side of the source, along the line through the stations.
-    """
-    x, y = epicentre(array.attrs) or (0.0, 0.0)
-    away = np.stack([array["x"].values - x, array["y"].values - y], axis=-1)
-    side = np.sign(away @ np.linalg.svd(away)[2][0])
-    side[side == 0] = 1.0
-    return np.hypot(*away.T) * side * (1.0 if side.sum() >= 0 else -1.0)
+def _sentence(array: xarray.DataArray) -> str:
+    largest = float(np.abs(array).max())
+    unit, name = next((u for u in _UNITS if largest >= u[0]), _UNITS[-1])
+    return f"Pressure, each trace scaled by its peak, at most {largest / unit:.3g} {name}."
 
 
 def _draw(axes: Axes, array: xarray.DataArray, kind: str) -> None:

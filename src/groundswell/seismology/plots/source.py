@@ -10,18 +10,11 @@ from numpy.typing import ArrayLike
 from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import ACCENT, INK
 from groundswell.seismology.formats.seismograms import Attributes
+from groundswell.seismology.source_distances import epicentre
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-
-
-def epicentre(attrs: Attributes) -> tuple[float, float] | None:
-    """The epicentre (x, y), m: that of a rupture, or else the position of the event."""
-    for x, y in (("epicentre_x", "epicentre_y"), ("event_x", "event_y")):
-        if x in attrs and y in attrs:
-            return float(attrs[x]), float(attrs[y])
-    return None
 
 
 def event_sentence(attrs: Attributes) -> str:

@@ -26,14 +26,13 @@ from groundswell.seismology.reference.loh import (
 )
 from groundswell.seismology.reference.misfit import (
     envelope_misfit,
-    lowpass,
     peak_delay,
     peak_difference,
     phase_misfit,
     relative_misfit,
-    resample,
 )
 from groundswell.seismology.reference.pulse import Pulse
+from groundswell.seismology.signals import lowpass, resample
 
 CORNER = (2000.0, 2000.0)  # m, from the corner of the region to the epicentre
 SIZE = (10000.0, 12000.0, 5000.0)  # m

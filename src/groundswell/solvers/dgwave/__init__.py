@@ -37,6 +37,7 @@ info = SolverInfo(
             *("intensity", "intensity_maps", "strain_green_tensor"),
         )
     },
+    methods={"compare": "groundswell.seismology.comparison.compare:compare"},
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -8,7 +8,7 @@ import numpy as np
 
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.formats.fault_maps import COORDINATES, FIELDS
-from groundswell.seismology.formats.seismograms import QUANTITIES
+from groundswell.seismology.formats.seismograms import RECORDED_QUANTITIES
 from groundswell.seismology.intensity.maps import map_file_bytes
 from groundswell.seismology.receivers import that_record
 from groundswell.simulation.solver import Cost, DecompositionSummary
@@ -71,7 +71,7 @@ def _files(setup: Setup) -> int:
     samples = ceil(setup.steps / setup.time_step.stride)
     values = sum(
         len(that_record(quantity.name, setup.survey.receivers)) * len(quantity.components)
-        for quantity in QUANTITIES.values()
+        for quantity in RECORDED_QUANTITIES
     )
     seismograms = samples * values * np.dtype(setup.dtype).itemsize
     series = sum(ceil(setup.steps / every) * size for every, size in large_series(setup))

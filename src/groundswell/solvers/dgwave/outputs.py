@@ -11,8 +11,8 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
-from groundswell.seismology.formats.sac_mseed import export_seismograms
-from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY
+from groundswell.seismology.formats.export import export_seismograms
+from groundswell.seismology.formats.seismograms import RECORDED_QUANTITIES, VELOCITY
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.seismology.recording.intensity import ReceiverIntensity
@@ -57,9 +57,9 @@ class Outputs:
         )
         record = RecordLaunches(self._backend, setup.dtype, clock)
         self.seismograms = {
-            name: Seismograms(rank, domain, record, quantity)
-            for name, quantity in QUANTITIES.items()
-            if that_record(name, setup.survey.receivers)
+            quantity.name: Seismograms(rank, domain, record, quantity)
+            for quantity in RECORDED_QUANTITIES
+            if that_record(quantity.name, setup.survey.receivers)
         }
         self._series: list[Series] = [*self.seismograms.values()]
         if output.surface:
@@ -132,9 +132,11 @@ class Outputs:
 
     def _formats(self, folder: Path) -> list[Path]:
         """Write the seismograms in formats other than HDF5, on rank 0."""
-        formats = set(self._setup.case.output.seismograms.formats) - {"hdf5"}
-        arrays = [each.read() for each in self.seismograms.values()] if formats else []
-        return export_seismograms(arrays, formats, folder) if arrays else []
+        section = self._setup.case.output.seismograms
+        if set(section.formats) == {"hdf5"} or not self.seismograms:
+            return []
+        arrays = [each.read() for each in self.seismograms.values()]
+        return export_seismograms(arrays, section, folder)
 
     def _final_fields(self, folder: Path) -> list[Path]:
         """Write all fields at the end as high-order elements; collective."""

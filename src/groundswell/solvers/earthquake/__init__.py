@@ -38,6 +38,7 @@ info = SolverInfo(
             *("fields", "records"),
         )
     },
+    methods={"compare": "groundswell.seismology.comparison.compare:compare"},
 )
 
 __all__ = ["info", *_EXPORTS]

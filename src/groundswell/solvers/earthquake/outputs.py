@@ -23,7 +23,7 @@ from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.seismology.case.outputs import SurfaceOutput
 from groundswell.seismology.case.plasticity import STRAIN
-from groundswell.seismology.formats.sac_mseed import export_seismograms
+from groundswell.seismology.formats.export import export_seismograms
 from groundswell.seismology.formats.seismograms import (
     Attributes,
     SeismogramWriter,
@@ -145,13 +145,13 @@ class Outputs:
 
     def _write_receivers(self, folder: Path) -> list[Path]:
         """Write seismograms in other formats, and their intensity measures."""
-        formats = self._setup.case.output.seismograms.formats
-        wanted = self._measures or set(formats) != {"hdf5"}
+        section = self._setup.case.output.seismograms
+        wanted = self._measures or set(section.formats) != {"hdf5"}
         if not self._setup.survey.receivers or not wanted:
             return []
         assert self._seismograms is not None
         seismograms = read_seismograms(self._seismograms)
-        exported = export_seismograms([seismograms], formats, folder)
+        exported = export_seismograms([seismograms], section, folder)
         measures = self._measures.write(folder, seismograms) if self._measures else []
         return [*exported, *measures]
 

@@ -18,7 +18,7 @@ from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
-from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.formats.export import require_exportable
 from groundswell.seismology.green.points import GreenSurvey, build_green, require_in_box
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
@@ -248,9 +248,7 @@ def _validate(setup: Setup) -> None:
     """Check what may raise `InputError`, so that a run does not fail later."""
     case, entries, grid = setup.case, setup.survey.entries, setup.grid
     if setup.survey.receivers:
-        formats = case.output.seismograms.formats
-        require_formats(formats)
-        validation.require_two_samples(formats, setup.time_step, setup.steps)
+        require_exportable(case.output.seismograms, setup.time_step, setup.steps)
     x, y, z = (n * h for n, h in zip(grid.region, grid.spacing, strict=True))
     require_sources_inside(entries, (x, y, z))
     validation.require_shear_in_solids(entries, setup.ground)

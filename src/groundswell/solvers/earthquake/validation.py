@@ -11,7 +11,6 @@ from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout
 from groundswell.seismology.sources import placement
 from groundswell.seismology.sources.entries import SourceEntry
-from groundswell.seismology.time_steps import TimeStep
 from groundswell.solvers.earthquake import moduli
 from groundswell.solvers.earthquake.faults.model import Fault
 from groundswell.solvers.earthquake.ground import Ground
@@ -34,25 +33,6 @@ def require_feasible_size(layout: Layout, cell_bytes: int) -> None:
             f"the grid of {' x '.join(map(str, layout.cells))} cells takes {needed / 1e12:.3g} TB "
             f"of memory ({needed} bytes), and at most {MAX_BYTES / 1e12:g} TB are allowed; choose "
             "a larger grid.spacing, or a smaller grid.size"
-        )
-
-
-def require_two_samples(formats: Sequence[str], step: TimeStep, steps: int) -> None:
-    """Check that seismograms in formats with a sampling rate have at least two samples.
-
-    Args:
-        formats: of the seismograms.
-        steps: number of steps of the run.
-
-    Raises:
-        InputError: the run would write a single sample.
-    """
-    named = [name for name in formats if name in ("sac", "mseed")]
-    if named and steps <= step.stride:
-        raise InputError(
-            f"output.seismograms.interval = {step.sampling:g} s gives only one sample in the "
-            f"run of {steps * step.dt:g} s, and the format {named[0]} needs 2; sample more "
-            'often, lengthen time.duration, or write only "hdf5"'
         )
 
 

@@ -130,7 +130,7 @@ def test_an_origin_time_that_is_no_date_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_single_sample_has_no_rate(array: xarray.DataArray) -> None:
-    with pytest.raises(InputError, match="with 1 sample cannot be exported"):
+    with pytest.raises(InputError, match="with 1 sample have no sampling interval"):
         to_obspy(array[:, :, :1])
 
 

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from seismogram_files import EVENT, SITES, Site, noise, write
 
 from groundswell.errors import InputError
-from groundswell.seismology.formats.sac_mseed import export_seismograms
+from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.formats.export import export_seismograms
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     SeismogramWriter,
     east_north_up,
     read_seismograms,
 )
+
+SECTION = SeismogramOutput(formats=("sac", "mseed"))
 
 # --- the file ------------------------------------------------------------------------------------
 
@@ -139,7 +142,7 @@ def test_channels_of_pressure_are_those_of_a_hydrophone(
     from obspy.io.sac import SACTrace
 
     velocity = read_seismograms(write(tmp_path / "v.h5", noise()))
-    files = export_seismograms([velocity, pressure], ["sac", "mseed"], tmp_path)
+    files = export_seismograms([velocity, pressure], SECTION, tmp_path)
     assert len(files) == 3 * 4 + 1
     stream = obspy.read(str(tmp_path / "seismograms.mseed"))
     assert sorted({trace.stats.channel for trace in stream}) == ["BDH", "BHE", "BHN", "BHZ"]

@@ -10,8 +10,10 @@ from result_files import EVENT, Site, write_stations
 
 from groundswell.errors import InputError
 from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
+from groundswell.seismology.motion import without_noise
 from groundswell.seismology.plots import record_section as section
 from groundswell.seismology.plots.record_section import record_section
+from groundswell.seismology.source_distances import epicentral_distances
 
 pytestmark = pytest.mark.each_value
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.each_value
 def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> None:
     places = write_stations(tmp_path, count=60)
     array = read_seismograms(tmp_path / "seismograms.h5")
-    distance = section._epicentral_distance(array)
+    distance = epicentral_distances(array)
     expected = np.abs(places @ [1, 1j] - complex(EVENT["event_x"], EVENT["event_y"]))
     assert distance == pytest.approx(expected)
     order = np.argsort(expected)
@@ -48,7 +50,7 @@ def test_rounding_errors_of_other_traces_are_drawn_as_zero(tmp_path: Path) -> No
     peaks = np.array([[1.0, 1e-7, 0.3], [1e-3, 1e-7, 1e-5]])
     with SeismogramWriter(tmp_path / "seismograms.h5", sites, interval=0.1) as writer:
         writer.append(peaks * np.sin(np.arange(50))[:, None, None])
-    shown = section.without_noise(read_seismograms(tmp_path / "seismograms.h5"))
+    shown = without_noise(read_seismograms(tmp_path / "seismograms.h5"))
     is_drawn = np.abs(shown.values).max(axis=2) > 0
     assert is_drawn.tolist() == [[True, False, True], [True, False, True]]
     assert record_section(tmp_path).exists()

@@ -17,8 +17,9 @@ from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots import shaking_map as shaking
 from groundswell.seismology.plots import surface_map
 from groundswell.seismology.plots.shaking_map import shaking_map
-from groundswell.seismology.plots.source import epicentre, event_sentence
+from groundswell.seismology.plots.source import event_sentence
 from groundswell.seismology.plots.surface_map import coarsened, shade
+from groundswell.seismology.source_distances import epicentre
 
 pytestmark = pytest.mark.each_value
 

@@ -13,7 +13,8 @@ from result_files import EVENT, Site, rng
 
 from groundswell.seismology.formats.seismograms import PRESSURE, SeismogramWriter, read_seismograms
 from groundswell.seismology.plots import shot_gather as gather
-from groundswell.seismology.plots.shot_gather import offsets, shot_gather
+from groundswell.seismology.plots.shot_gather import shot_gather
+from groundswell.seismology.source_distances import offsets
 
 pytestmark = pytest.mark.each_value
 

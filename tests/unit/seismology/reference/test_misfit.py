@@ -10,12 +10,6 @@ import pytest
 from groundswell.errors import InputError
 from groundswell.seismology.reference import misfit
 
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(20240611)
-
-
 STEP, BAND = 0.01, (0.5, 5.0)
 TIME = STEP * np.arange(1024)
 
@@ -59,27 +53,6 @@ def test_components_are_normalised_by_the_strongest():
     reference = np.stack([wave_packet(), 0.1 * wave_packet()])
     em = misfit.envelope_misfit(1.1 * reference, reference, STEP, BAND)
     assert em == pytest.approx([0.1, 0.01], rel=1e-6)
-
-
-def test_lowpass_halves_the_corner_and_keeps_phase():
-    t = 0.002 * np.arange(20001)
-    for frequency, gain in ((0.2, 1.0), (2.0, 0.5), (4.0, 1 / 257)):
-        wave = np.cos(2 * np.pi * frequency * (t - 20.0))
-        filtered = misfit.lowpass(wave, 0.002, corner=2.0)
-        middle = slice(5000, 15000)
-        assert np.allclose(filtered[middle], gain * wave[middle], atol=2e-3)
-
-
-def test_resample_is_exact_for_quintics_and_fine_for_waves(rng):
-    t = np.sort(rng.uniform(0.0, 2.0, 60))
-    new = np.linspace(t[0], t[-1], 37)
-    polynomial = np.polynomial.Polynomial(rng.normal(size=6))
-    assert np.allclose(misfit.resample(t, polynomial(t), new), polynomial(new))
-    fine = np.arange(0.0, 9.0, 0.004)
-    both = np.stack([np.interp(fine, TIME, TIME), np.sin(2 * np.pi * 3.0 * fine)])
-    assert np.allclose(
-        misfit.resample(TIME, np.stack([TIME, np.sin(6 * np.pi * TIME)]), fine), both, atol=1e-5
-    )
 
 
 def test_missing_obspy_is_said_clearly(monkeypatch):

@@ -9,7 +9,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
-from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.formats.export import require_exportable
 from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.event_files import complete_event
@@ -64,7 +64,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     """
     geometry, materials, absorption = ground.geometry, ground.materials, ground.absorption
     limit = limit_steps(case, materials, absorption.decay)
-    receivers = _place_receivers(case)
+    receivers = place_receivers(case)
     time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
     equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
@@ -95,14 +95,6 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     )
 
 
-def _place_receivers(case: DgWaveCase) -> list[Station]:
-    """The receivers of a case; checks the formats of their recordings."""
-    receivers = place_receivers(case)
-    if receivers:
-        require_formats(case.output.seismograms.formats)
-    return receivers
-
-
 def sampling_interval(case: DgWaveCase, receivers: Sequence[Station]) -> float | None:
     """Interval between samples of seismograms, s; None for every step, or if there are none."""
     return case.output.seismograms.interval if receivers else None
@@ -123,6 +115,8 @@ def _choose_equations(chosen: str, vs: float) -> Equations:
 def _validate(setup: Setup) -> None:
     """Check what may raise `InputError`, so that a run does not fail later."""
     case, equations = setup.case, setup.equations
+    if setup.survey.receivers:
+        require_exportable(case.output.seismograms, setup.time_step, setup.steps)
     setup.geometry.require_inside(setup.survey)
     validation.require_shear_in_solids(setup.survey, setup.materials.elements)
     validation.require_fields(case.output, setup.fields, equations)

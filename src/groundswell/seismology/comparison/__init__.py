@@ -1,0 +1,1 @@
+"""Comparison of simulated with observed seismograms: time shifts, correlations and misfits."""
