@@ -6,7 +6,7 @@ import numpy as np
 from random_media import random_model
 
 from groundswell.seismology.case.media import NetcdfSection
-from groundswell.seismology.media.netcdf import NetcdfMedium
+from groundswell.seismology.media.gridded import GriddedMedium
 
 
 def uneven(rng, low, high, n):
@@ -24,7 +24,7 @@ def uneven_model():
 def netcdf_medium(path, cells, spacing, geography=None, **options):
     """The medium of a file at the centres of cells, whose spacing is in metres."""
     section = NetcdfSection(kind="netcdf", file=path, **options)
-    return NetcdfMedium(section, cells, spacing, geography)
+    return GriddedMedium(section, cells, spacing, geography)
 
 
 def save(tmp_path, data, **options):

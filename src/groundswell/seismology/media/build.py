@@ -16,9 +16,9 @@ from groundswell.seismology.case.media import (
 )
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
+from groundswell.seismology.media.gridded import GriddedMedium, build_gridded
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
 from groundswell.seismology.media.material import PROPERTIES, Counts, Medium, SampledMedium
-from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
 
 ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
 
@@ -54,7 +54,7 @@ def build_sampled(
     """
     if not isinstance(section, NetcdfSection):
         return cast(SampledMedium, build_medium(section, ONE_CELL, UNIT_EDGES))
-    model = NetcdfMedium(section, ONE_CELL, UNIT_EDGES, clip=True)
+    model = GriddedMedium(section, ONE_CELL, UNIT_EDGES, clip=True)
     model.require_covered(points)
     return cast(SampledMedium, _bounded(model, section))
 
@@ -77,7 +77,7 @@ def _build(
             assert file is not None
             return Layered(cells, spacing, read_layers(file), section.interpolation)
         case NetcdfSection():
-            return build_netcdf(section, cells, spacing, geography)
+            return build_gridded(section, cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:

@@ -14,6 +14,12 @@ from groundswell.grids.axis import Axis, Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
+from groundswell.seismology.media.grid_interpolation import (
+    between_depths,
+    bilinear,
+    depths_at_once,
+    locate,
+)
 from groundswell.seismology.media.material import (
     PROPERTIES,
     UNITS,
@@ -24,24 +30,18 @@ from groundswell.seismology.media.material import (
     outermost,
     uniform_values,
 )
-from groundswell.seismology.media.netcdf_file import ModelFile, require_physical_nodes
-from groundswell.seismology.media.netcdf_interpolation import (
-    between_depths,
-    bilinear,
-    depths_at_once,
-    locate,
-)
+from groundswell.seismology.media.model_grid import ModelGrid, require_physical_nodes
 from groundswell.seismology.media.profile import Profile, linear_profile
 from groundswell.seismology.media.rules import complete_material
 
 FINEST = 4  # largest number of samples along an axis for the average over a cell
 
 
-class NetcdfMedium:
+class GriddedMedium:
     """A model on a rectilinear grid in a NetCDF file, interpolated trilinearly at cell centres.
 
     Along each axis, it changes between a fluid and a solid halfway between two nodes.
-    `build_netcdf` averages a model that is finer than the grid over cells instead.
+    `build_gridded` averages a model that is finer than the grid over cells instead.
 
     Its variables have three dimensions, in any order, with coordinates `depth` and either `x`, `y`
     (metres from the corner of the region) or `lon`, `lat` (also `longitude`, `latitude`), not
@@ -72,7 +72,7 @@ class NetcdfMedium:
         self.cells, self.spacing = cells, spacing
         self._rules = section.rho_rule, section.q_rule
         self._geography = geography
-        self._model = ModelFile(section.file)
+        self._model = ModelGrid(section.file)
         given = section.variables.model_dump(exclude_none=True) if section.variables else {}
         self._names = _choose_variables(self._model, given, *self._rules)
         self._factors = {r: self._model.check_variable(n, UNITS[r]) for r, n in self._names.items()}
@@ -232,27 +232,27 @@ class NetcdfMedium:
         )
 
 
-def build_netcdf(
+def build_gridded(
     section: NetcdfSection, cells: Counts, spacing: Spacings, geography: Geography | None = None
-) -> NetcdfMedium | CellAverages:
+) -> GriddedMedium | CellAverages:
     """The medium of a NetCDF model: averages over cells if the model is finer than the grid.
 
     Along each axis, the number of samples per cell is the number of model grid steps per cell, at
-    most FINEST. `NetcdfMedium` describes the arguments and errors.
+    most FINEST. `GriddedMedium` describes the arguments and errors.
     """
-    medium = NetcdfMedium(section, cells, spacing, geography)
+    medium = GriddedMedium(section, cells, spacing, geography)
     level, upright = (min(FINEST, ceil(n - 1e-6)) for n in medium.resolution())
     factors = (max(1, level), max(1, level), max(1, upright))
     if factors == (1, 1, 1):
         return medium
     (nx, ny, nz), (fx, fy, fz) = cells, factors
     hx, hy, hz = (Axis(h).divided(n).spacing for h, n in zip(spacing, factors, strict=True))
-    parts = NetcdfMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
+    parts = GriddedMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
     return CellAverages(parts, factors, spacing)
 
 
 def _choose_variables(
-    model: ModelFile, given: Mapping[str, str], rho_rule: str | None, q_rule: str | None
+    model: ModelGrid, given: Mapping[str, str], rho_rule: str | None, q_rule: str | None
 ) -> dict[str, str]:
     """Name in the file of each property to read."""
     for rule, roles in ((rho_rule, ("rho",)), (q_rule, ("qp", "qs"))):

@@ -18,7 +18,7 @@ from groundswell.seismology.media.material import Material, find_unphysical, uni
 _ANY_DENSITY = 2000.0  # kg/m^3, where a rule gives the density
 
 
-class ModelFile:
+class ModelGrid:
     """An open NetCDF model.
 
     Attributes:
@@ -105,7 +105,7 @@ def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:
 
 
 def require_physical_nodes(
-    model: ModelFile, values: Mapping[str, Reals], window: tuple[slice, slice, slice]
+    model: ModelGrid, values: Mapping[str, Reals], window: tuple[slice, slice, slice]
 ) -> None:
     """Check the speeds and densities at all nodes of a window that have no gap (NaN).
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from groundswell.arrays import Indices, Reals
 from groundswell.errors import InputError
-from groundswell.seismology.media.netcdf_file import ModelFile
+from groundswell.seismology.media.model_grid import ModelGrid
 from groundswell.seismology.media.profile import within_phase
 
 AT_ONCE = 2**20  # largest number of values of a variable that are read for more than two depths
@@ -44,7 +44,7 @@ class ModelPositions:
         )
 
 
-def locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> ModelPositions:
+def locate(model: ModelGrid, axis: int, at: Reals, clip: bool) -> ModelPositions:
     """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])
