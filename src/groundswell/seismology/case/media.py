@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator
 
@@ -22,38 +22,11 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
+from groundswell.seismology.case.medium_base import MediumBase, QRule
+from groundswell.seismology.case.model_files import GriddedSection
 from groundswell.seismology.media.plausibility import implausible
 
-if TYPE_CHECKING:
-    pass
-
 Q = Annotated[Number, Positive]
-QRule = Literal["awp"]
-RhoRule = Literal["brocher"]
-
-
-class FloorSection(Section):
-    """`floor = { vs = "500 m/s" }`: lower bounds on the properties of the model."""
-
-    vp: Annotated[Speed, Positive] | None = None
-    vs: Annotated[Speed, Positive] | None = None
-    rho: Annotated[Density, Positive] | None = None
-
-    def violations(self) -> Iterator[Violation]:
-        """A floor without any bound."""
-        if not self.model_fields_set:
-            yield (), "give a bound on vp, vs or rho, or leave the floor out"
-
-
-class MediumBase(Section):
-    """Keys of every kind of medium."""
-
-    floor: FloorSection | None = None
-
-    @property
-    def has_q(self) -> bool | None:
-        """Whether the medium has quality factors; None if that depends on its file."""
-        return None
 
 
 class MaterialBase(Section):
@@ -122,26 +95,6 @@ class LayeredSection(MediumBase):
                 yield ("layers", n), "give qp and qs in every layer, or in none"
 
 
-class VariablesSection(Section):
-    """Names of the variables of a NetCDF file."""
-
-    vp: str | None = None
-    vs: str | None = None
-    rho: str | None = None
-    qp: str | None = None
-    qs: str | None = None
-
-
-class NetcdfSection(MediumBase):
-    """A model on a rectilinear grid in a NetCDF file; rules derive properties it lacks."""
-
-    kind: Literal["netcdf"]
-    file: DataFile
-    variables: VariablesSection | None = None
-    rho_rule: RhoRule | None = None
-    q_rule: QRule | None = None
-
-
 class AwpSection(MediumBase):
     """An AWP mesh file of the cells of the region."""
 
@@ -199,7 +152,7 @@ class ArraySection(MediumBase):
 
 
 MediumSection = Annotated[
-    HomogeneousSection | LayeredSection | NetcdfSection | AwpSection | ArraySection, TaggedUnion()
+    HomogeneousSection | LayeredSection | GriddedSection | AwpSection | ArraySection, TaggedUnion()
 ]
 
 

@@ -12,13 +12,14 @@ from groundswell.seismology.case.media import (
     HomogeneousSection,
     LayeredSection,
     MediumSection,
-    NetcdfSection,
 )
+from groundswell.seismology.case.model_files import GriddedBase, GriddedSection
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.gridded import GriddedMedium, build_gridded
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
 from groundswell.seismology.media.material import PROPERTIES, Counts, Medium, SampledMedium
+from groundswell.seismology.media.models import open_model
 
 ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
 
@@ -41,7 +42,7 @@ def build_medium(
 
 
 def build_sampled(
-    section: HomogeneousSection | LayeredSection | NetcdfSection, points: Reals
+    section: HomogeneousSection | LayeredSection | GriddedSection, points: Reals
 ) -> SampledMedium:
     """Build a medium without cells, to be sampled at points.
 
@@ -52,9 +53,9 @@ def build_sampled(
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the points.
     """
-    if not isinstance(section, NetcdfSection):
+    if not isinstance(section, GriddedBase):
         return cast(SampledMedium, build_medium(section, ONE_CELL, UNIT_EDGES))
-    model = GriddedMedium(section, ONE_CELL, UNIT_EDGES, clip=True)
+    model = GriddedMedium(open_model(section), ONE_CELL, UNIT_EDGES, clip=True)
     model.require_covered(points)
     return cast(SampledMedium, _bounded(model, section))
 
@@ -76,8 +77,8 @@ def _build(
         case LayeredSection(file=file):
             assert file is not None
             return Layered(cells, spacing, read_layers(file), section.interpolation)
-        case NetcdfSection():
-            return build_gridded(section, cells, spacing, geography)
+        case GriddedBase():
+            return build_gridded(open_model(section), cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:

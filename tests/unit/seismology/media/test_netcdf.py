@@ -10,10 +10,11 @@ from numpy.testing import assert_allclose
 from random_media import CELLS, SPACING, random_model
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.media import NetcdfSection
+from groundswell.seismology.case.model_files import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
 from groundswell.seismology.media.gridded import build_gridded
 from groundswell.seismology.media.model_grid import ModelGrid
+from groundswell.seismology.media.models import open_model
 from groundswell.seismology.media.rules import brocher_density
 from groundswell.seismology.media.statistics import medium_statistics
 
@@ -165,7 +166,9 @@ def test_a_model_has_values_at_points(tmp_path, model):
         for name, at in zip(("x", "y", "depth"), points.T, strict=True)
     }
     exact = model.interp(near)
-    averages = build_gridded(NetcdfSection(kind="netcdf", file=path), (2, 2, 2), (200, 150, 200))
+    averages = build_gridded(
+        open_model(NetcdfSection(kind="netcdf", file=path)), (2, 2, 2), (200, 150, 200)
+    )
     assert isinstance(averages, CellAverages)
     for medium in (netcdf_medium(path, CELLS, SPACING), averages):
         for name, values in medium.sample(points).given().items():
