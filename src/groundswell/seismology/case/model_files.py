@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section
 from groundswell.case.problems import Violation
-from groundswell.case.units import Density, Length, Positive, Speed
+from groundswell.case.units import Density, Length, Number, Positive, Speed
 from groundswell.seismology.case.medium_base import MediumBase, QRule, RhoRule, VsRule
 
 
@@ -18,6 +18,7 @@ class WaterSection(Section):
 
     vp: Annotated[Speed, Positive]
     rho: Annotated[Density, Positive] = 1000.0
+    qp: Annotated[Number, Positive] = 10_000.0
 
 
 class GriddedBase(MediumBase):

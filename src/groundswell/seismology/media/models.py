@@ -15,7 +15,7 @@ def open_model(section: GriddedSection) -> RockModel:
     Raises:
         InputError: the file is unreadable or incomplete.
     """
-    water = Water(section.water.vp, section.water.rho) if section.water else None
+    water = Water(**section.water.model_dump()) if section.water else None
     rules = Rules(section.vs_rule, section.rho_rule, section.q_rule, water)
     if isinstance(section, SegySection):
         return RockModel(open_segy_model(section), rules)

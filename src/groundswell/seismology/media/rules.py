@@ -70,10 +70,12 @@ class Water:
     Args:
         vp: largest P wave speed of water, m/s.
         rho: density of the water if a rule gives that of rock, kg/m^3.
+        qp: quality factor of P waves in the water if a rule gives that in rock.
     """
 
     vp: float
     rho: float
+    qp: float
 
 
 @dataclass(frozen=True)
@@ -96,24 +98,27 @@ class Rules:
         if self.vs is None:
             return dict(values)
         vp = values["vp"]
-        vs = self._in_rock(VS_RULES[self.vs], vp, 0.0)
+        vs = self._of_rock(VS_RULES[self.vs], vp, "vs")
         return {**values, "vs": np.where(np.isnan(vp), np.nan, vs)}
 
     def complete(self, values: Mapping[str, Reals]) -> Material:
         """A material of interpolated properties and those that the rules derive from them."""
         derived = {}
         if self.rho is not None:
-            in_water = self.water.rho if self.water else 0.0
-            derived["rho"] = self._in_rock(RHO_RULES[self.rho], values["vp"], in_water)
+            derived["rho"] = self._of_rock(RHO_RULES[self.rho], values["vp"], "rho")
         if self.q is not None:
             derived["qp"], derived["qs"] = Q_RULES[self.q](values["vs"])
+            if self.water is not None:
+                in_water = values["vp"] <= self.water.vp
+                for name in ("qp", "qs"):  # qs has no effect there, but must be positive
+                    derived[name] = np.where(in_water, self.water.qp, derived[name])
         return Material(**values, **derived)
 
-    def _in_rock(self, rule: Callable[[Reals], Reals], vp: Reals, in_water: float) -> Reals:
-        """The values of a rule, and others in water."""
+    def _of_rock(self, rule: Callable[[Reals], Reals], vp: Reals, name: str) -> Reals:
+        """A property by a rule, and that of water in water, which has no vs."""
         if self.water is None:
             return rule(vp)
-        found = np.full(np.shape(vp), in_water)
+        found = np.full(np.shape(vp), getattr(self.water, name, 0.0))
         is_rock = ~(vp <= self.water.vp)
         found[is_rock] = rule(vp[is_rock])
         return found

@@ -168,7 +168,7 @@ def test_water_and_rules(tmp_path: Path) -> None:
     values = np.full((5, 6, 12), 1490.0)
     values[..., 5:] = 3000.0
     path = write_segy(tmp_path / "a.sgy", values, INLINES, CROSSLINES)
-    keys = {"vs_rule": "brocher", "rho_rule": "brocher", "spacing": "100 m"}
+    keys = {"vs_rule": "brocher", "rho_rule": "brocher", "q_rule": "awp", "spacing": "100 m"}
     water = {"vp": "1500 m/s", "rho": "1025 kg/m^3"}
     medium = build_sampled(section(path, **keys, water=water), np.zeros((1, 3)))
     found = medium.sample(np.array([[100.0, 100.0, 44.0], [100, 100, 46]]))
@@ -176,6 +176,7 @@ def test_water_and_rules(tmp_path: Path) -> None:
     assert np.allclose(found.vp, [1490, 3000])
     assert np.allclose(found.vs, [0, brocher_shear_speed(rock)[0]])
     assert np.allclose(found.rho, [1025, brocher_density(rock)[0]])
+    assert found.qp is not None and np.allclose(found.qp, [10_000, found.vs[1] / 10])
     fluid = build_sampled(
         section(path, vs_rule="fluid", rho_rule=None, files={"rho": path}, spacing="100 m"),
         np.zeros((1, 3)),
