@@ -110,8 +110,7 @@ class Rules:
             derived["qp"], derived["qs"] = Q_RULES[self.q](values["vs"])
             if self.water is not None:
                 in_water = values["vp"] <= self.water.vp
-                for name in ("qp", "qs"):  # qs has no effect there, but must be positive
-                    derived[name] = np.where(in_water, self.water.qp, derived[name])
+                derived["qp"] = np.where(in_water, self.water.qp, derived["qp"])
         return Material(**values, **derived)
 
     def _of_rock(self, rule: Callable[[Reals], Reals], vp: Reals, name: str) -> Reals:
