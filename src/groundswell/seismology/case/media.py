@@ -22,7 +22,7 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
-from groundswell.seismology.case.medium_base import MediumBase, QRule
+from groundswell.seismology.case.medium_base import MediumBase, QRule, RhoRule, VsRule
 from groundswell.seismology.case.model_files import GriddedSection
 from groundswell.seismology.media.plausibility import implausible
 
@@ -69,12 +69,18 @@ class LayerSection(MaterialBase):
 
 
 class LayeredSection(MediumBase):
-    """Flat layers, given inline or in a CSV file, or a linear profile through their tops."""
+    """Flat layers, given inline or in a file, or a linear profile through their tops.
+
+    By default, models of the Earth of TauP are linear profiles, and all others are layers.
+    """
 
     kind: Literal["layered"]
     layers: Annotated[tuple[LayerSection, ...], NotEmpty] | None = None
     file: DataFile | None = None
-    interpolation: Literal["constant", "linear"] = "constant"
+    interpolation: Literal["constant", "linear"] | None = None
+    vs_rule: VsRule | None = None
+    rho_rule: RhoRule | None = None
+    q_rule: QRule | None = None
 
     @property
     def has_q(self) -> bool | None:
@@ -84,6 +90,9 @@ class LayeredSection(MediumBase):
     def violations(self) -> Iterator[Violation]:
         """Layers out of order, not starting at the surface, or only some of them with Q."""
         yield from exactly_one(self, "layers", "file")
+        for name in ("vs_rule", "rho_rule", "q_rule"):
+            if getattr(self, name) is not None and self.file is None:
+                yield (name,), "is for files that lack a column; give the values in the layers"
         layers = self.layers or ()
         if layers and layers[0].top != 0:
             yield ("layers", 0, "top"), "the first layer must start at the surface, 0 m"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
 from groundswell.arrays import Reals
 from groundswell.grids.axis import Spacings
@@ -17,9 +17,11 @@ from groundswell.seismology.case.model_files import GriddedBase, GriddedSection
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.gridded import GriddedMedium, build_gridded
-from groundswell.seismology.media.layered import Layer, Layered, read_layers
+from groundswell.seismology.media.layer_files import is_profile, read_layers
+from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.material import PROPERTIES, Counts, Medium, SampledMedium
 from groundswell.seismology.media.models import open_model
+from groundswell.seismology.media.rules import Rules
 
 ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
 
@@ -72,14 +74,19 @@ def _build(
         case HomogeneousSection():
             properties = {name: getattr(section, name) for name in PROPERTIES}
             return Layered(cells, spacing, [Layer(0.0, **properties)])
-        case LayeredSection(file=None):
-            return Layered(cells, spacing, section.layers or (), section.interpolation)
-        case LayeredSection(file=file):
-            assert file is not None
-            return Layered(cells, spacing, read_layers(file), section.interpolation)
+        case LayeredSection():
+            return _build_layers(section, cells, spacing)
         case GriddedBase():
             return build_gridded(open_model(section), cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:
             return ArrayMedium(spacing, **{name: getattr(section, name) for name in PROPERTIES})
+
+
+def _build_layers(section: LayeredSection, cells: Counts, spacing: Spacings) -> Layered:
+    if section.file is None:
+        return Layered(cells, spacing, section.layers or (), section.interpolation or "constant")
+    by_default: Literal["linear", "constant"] = "linear" if is_profile(section.file) else "constant"
+    layers = read_layers(section.file, Rules(section.vs_rule, section.rho_rule, section.q_rule))
+    return Layered(cells, spacing, layers, section.interpolation or by_default)
