@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
+import resource
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+
+from groundswell.errors import InputError
 
 WORDS = [
     "nan",
@@ -20,6 +27,53 @@ WORDS = [
     "1,2",
     "é",
 ]
+
+
+SLOWEST, LARGEST = 5.0, 500e6  # seconds of a file, bytes of memory more than before
+
+
+def count_refused(
+    read: Callable[[Path], object],
+    path: Path,
+    content: bytes,
+    seeds: range,
+    *,
+    text: bool = False,
+    begins: Callable[[Path], str] = lambda _: "",
+) -> int:
+    """Read mutants of a file; the number that are refused, each with one line and soon.
+
+    Args:
+        read: what to do with a file.
+        path: the name of the file, to which the number of the mutant is added.
+        content: the sound file.
+        text: whether words rather than bytes are changed.
+        begins: the beginning of messages.
+    """
+    refused = 0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        mutant_path = path.with_name(f"a{seed}{path.name}")
+        cut = rng.random() < 0.15
+        mutant = content[: int(rng.random() * len(content))] if cut else damaged(content, rng)
+        if text and not cut:
+            mutant = mutated_text(content.decode("latin-1"), rng).encode()
+        mutant_path.write_bytes(mutant)
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                read(mutant_path)
+            except InputError as error:
+                refused += 1
+                assert len(str(error).splitlines()) == 1
+                assert str(error).startswith(begins(mutant_path))
+        assert time.perf_counter() - start < SLOWEST
+        mutant_path.unlink()
+    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    assert grown < LARGEST
+    return refused
 
 
 def damaged(data: bytes, rng: np.random.Generator) -> bytes:

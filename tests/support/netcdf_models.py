@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from random_media import random_model
 
-from groundswell.seismology.case.media import NetcdfSection
-from groundswell.seismology.media.netcdf import NetcdfMedium
+from groundswell.seismology.case.model_files import NetcdfSection
+from groundswell.seismology.media.gridded import GriddedMedium
+from groundswell.seismology.media.models import open_model
 
 
 def uneven(rng, low, high, n):
@@ -24,7 +25,7 @@ def uneven_model():
 def netcdf_medium(path, cells, spacing, geography=None, **options):
     """The medium of a file at the centres of cells, whose spacing is in metres."""
     section = NetcdfSection(kind="netcdf", file=path, **options)
-    return NetcdfMedium(section, cells, spacing, geography)
+    return GriddedMedium(open_model(section), cells, spacing, geography)
 
 
 def save(tmp_path, data, **options):

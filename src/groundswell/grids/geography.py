@@ -148,6 +148,36 @@ class Geography:
         return distance * np.array([np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth))])
 
 
+def from_lonlat(system: str, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Floats, Floats]:
+    """Positions in a coordinate system, in its own unit: east and north, or degrees.
+
+    Args:
+        system: a coordinate system in any form that pyproj reads.
+        longitude, latitude: degrees, WGS 84.
+
+    Raises:
+        InputError: the system is unknown, or a position is outside its range.
+    """
+    from pyproj import CRS
+    from pyproj.exceptions import ProjError
+
+    try:
+        crs = CRS.from_user_input(system)
+        transformer = _transformer_to(crs)
+    except (ProjError, ValueError):
+        raise InputError(f"pyproj does not know the coordinate system {system[:60]!r}") from None
+    return _require_finite(crs.name, transformer.transform(longitude, latitude))
+
+
+def require_projected(projection: str) -> None:
+    """Check a projected coordinate system.
+
+    Raises:
+        InputError: it is unknown, or not projected.
+    """
+    _transformer(projection)
+
+
 def _centred(projection: str, centre: Pair) -> str:
     if projection != "tmerc":
         return projection
@@ -183,9 +213,16 @@ def _ellipsoid() -> Any:
 
 
 @lru_cache(maxsize=64)
+def _transformer_to(crs: Any) -> Any:
+    from pyproj import Transformer
+
+    return Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+
+
+@lru_cache(maxsize=64)
 def _transformer(projection: str) -> tuple[Any, float]:
     """The transformer from WGS 84 longitude and latitude to `projection`, and its unit in m."""
-    from pyproj import CRS, Transformer
+    from pyproj import CRS
     from pyproj.exceptions import ProjError
 
     try:
@@ -194,7 +231,7 @@ def _transformer(projection: str) -> tuple[Any, float]:
             raise InputError(
                 f'{projection!r} is not a map projection; use "tmerc" or an EPSG code of one'
             )
-        transformer = Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+        transformer = _transformer_to(crs)
     except (ProjError, ValueError):
         raise InputError(
             f'pyproj does not know the projection {projection!r}; write "tmerc", or a code such as '

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import resource
-import time
-import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from bent_boxes import bent
-from damage import damaged, mutated_text
+from damage import count_refused
 from mesh_files import write
 from re2_files import Ring, write_re2
 from variants import long_variants
 
-from groundswell.errors import InputError
 from groundswell.meshes.reading import read_mesh_groups
 
 NAMES = {4: "inlet", 7: "the outlet", 2: "walls"}
@@ -25,7 +20,6 @@ TEXT |= {".vtu": {"binary": False}, ".inp": {}}
 OTHER = {".e": {"version": 4}}
 FILES = Path(__file__).parent / "files"
 QUICK, ALL = 30, 150
-SLOWEST, LARGEST = 5.0, 500e6  # seconds of a file, bytes of memory more than before
 
 
 def original(folder: Path, ending: str, how: dict[str, Any]) -> bytes:
@@ -42,29 +36,14 @@ def original(folder: Path, ending: str, how: dict[str, Any]) -> bytes:
 
 def require_messages(folder: Path, ending: str, content: bytes, seeds: range, text: bool) -> int:
     """Read mutants; the number that are refused."""
-    refused = 0
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        path = folder / f"a{seed}{ending}"
-        cut = rng.random() < 0.15
-        mutant = content[: int(rng.random() * len(content))] if cut else damaged(content, rng)
-        if text and not cut:
-            mutant = mutated_text(content.decode("latin-1"), rng).encode()
-        path.write_bytes(mutant)
-        start = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                read_mesh_groups(path, periodic=True)
-            except InputError as error:
-                refused += 1
-                assert str(error).startswith(f"{path}: ") and len(str(error).splitlines()) == 1
-        assert time.perf_counter() - start < SLOWEST
-        path.unlink()
-    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    assert grown < LARGEST
-    return refused
+    return count_refused(
+        lambda path: read_mesh_groups(path, periodic=True),
+        folder / ending,
+        content,
+        seeds,
+        text=text,
+        begins=lambda path: f"{path}: ",
+    )
 
 
 ENDINGS = (".msh", ".inp", ".e", ".med", ".vtk", ".vtu", ".re2")

@@ -18,7 +18,7 @@ from groundswell.solvers.earthquake import EarthquakeCase
 ROOT = Path(__file__).parents[3]
 MANUAL = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
-GUIDES = ("earthquake.md", "recording.md", "intensity.md")
+GUIDES = ("earthquake.md", "models.md", "recording.md", "intensity.md")
 GUIDE = "\n".join((ROOT / "docs" / page).read_text() for page in GUIDES)
 
 

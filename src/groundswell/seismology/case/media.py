@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator
 
@@ -22,38 +22,11 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
+from groundswell.seismology.case.medium_base import MediumBase, QRule, RhoRule, VsRule
+from groundswell.seismology.case.model_files import GriddedSection
 from groundswell.seismology.media.plausibility import implausible
 
-if TYPE_CHECKING:
-    pass
-
 Q = Annotated[Number, Positive]
-QRule = Literal["awp"]
-RhoRule = Literal["brocher"]
-
-
-class FloorSection(Section):
-    """`floor = { vs = "500 m/s" }`: lower bounds on the properties of the model."""
-
-    vp: Annotated[Speed, Positive] | None = None
-    vs: Annotated[Speed, Positive] | None = None
-    rho: Annotated[Density, Positive] | None = None
-
-    def violations(self) -> Iterator[Violation]:
-        """A floor without any bound."""
-        if not self.model_fields_set:
-            yield (), "give a bound on vp, vs or rho, or leave the floor out"
-
-
-class MediumBase(Section):
-    """Keys of every kind of medium."""
-
-    floor: FloorSection | None = None
-
-    @property
-    def has_q(self) -> bool | None:
-        """Whether the medium has quality factors; None if that depends on its file."""
-        return None
 
 
 class MaterialBase(Section):
@@ -96,12 +69,18 @@ class LayerSection(MaterialBase):
 
 
 class LayeredSection(MediumBase):
-    """Flat layers, given inline or in a CSV file, or a linear profile through their tops."""
+    """Flat layers, given inline or in a file, or a linear profile through their tops.
+
+    By default, models of the Earth of TauP are linear profiles, and all others are layers.
+    """
 
     kind: Literal["layered"]
     layers: Annotated[tuple[LayerSection, ...], NotEmpty] | None = None
     file: DataFile | None = None
-    interpolation: Literal["constant", "linear"] = "constant"
+    interpolation: Literal["constant", "linear"] | None = None
+    vs_rule: VsRule | None = None
+    rho_rule: RhoRule | None = None
+    q_rule: QRule | None = None
 
     @property
     def has_q(self) -> bool | None:
@@ -111,6 +90,9 @@ class LayeredSection(MediumBase):
     def violations(self) -> Iterator[Violation]:
         """Layers out of order, not starting at the surface, or only some of them with Q."""
         yield from exactly_one(self, "layers", "file")
+        for name in ("vs_rule", "rho_rule", "q_rule"):
+            if getattr(self, name) is not None and self.file is None:
+                yield (name,), "is for files that lack a column; give the values in the layers"
         layers = self.layers or ()
         if layers and layers[0].top != 0:
             yield ("layers", 0, "top"), "the first layer must start at the surface, 0 m"
@@ -120,26 +102,6 @@ class LayeredSection(MediumBase):
         for n, layer in enumerate(layers):
             if (layer.qs is None) == self.has_q:
                 yield ("layers", n), "give qp and qs in every layer, or in none"
-
-
-class VariablesSection(Section):
-    """Names of the variables of a NetCDF file."""
-
-    vp: str | None = None
-    vs: str | None = None
-    rho: str | None = None
-    qp: str | None = None
-    qs: str | None = None
-
-
-class NetcdfSection(MediumBase):
-    """A model on a rectilinear grid in a NetCDF file; rules derive properties it lacks."""
-
-    kind: Literal["netcdf"]
-    file: DataFile
-    variables: VariablesSection | None = None
-    rho_rule: RhoRule | None = None
-    q_rule: QRule | None = None
 
 
 class AwpSection(MediumBase):
@@ -199,7 +161,7 @@ class ArraySection(MediumBase):
 
 
 MediumSection = Annotated[
-    HomogeneousSection | LayeredSection | NetcdfSection | AwpSection | ArraySection, TaggedUnion()
+    HomogeneousSection | LayeredSection | GriddedSection | AwpSection | ArraySection, TaggedUnion()
 ]
 
 

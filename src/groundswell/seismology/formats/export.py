@@ -13,7 +13,7 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write
 from groundswell.seismology.case.outputs import SeismogramOutput
 from groundswell.seismology.formats.sac_mseed import require_formats, write_mseed, write_sac
-from groundswell.seismology.formats.segy import interval_in_microseconds, write_segy
+from groundswell.seismology.formats.segy_writer import interval_in_microseconds, write_segy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     QUANTITIES,

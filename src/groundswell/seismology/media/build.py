@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
 from groundswell.arrays import Reals
 from groundswell.grids.axis import Spacings
@@ -12,13 +12,16 @@ from groundswell.seismology.case.media import (
     HomogeneousSection,
     LayeredSection,
     MediumSection,
-    NetcdfSection,
 )
+from groundswell.seismology.case.model_files import GriddedBase, GriddedSection
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
-from groundswell.seismology.media.layered import Layer, Layered, read_layers
+from groundswell.seismology.media.gridded import GriddedMedium, build_gridded
+from groundswell.seismology.media.layer_files import is_profile, read_layers
+from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.material import PROPERTIES, Counts, Medium, SampledMedium
-from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
+from groundswell.seismology.media.models import open_model
+from groundswell.seismology.media.rules import Rules
 
 ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
 
@@ -41,7 +44,7 @@ def build_medium(
 
 
 def build_sampled(
-    section: HomogeneousSection | LayeredSection | NetcdfSection, points: Reals
+    section: HomogeneousSection | LayeredSection | GriddedSection, points: Reals
 ) -> SampledMedium:
     """Build a medium without cells, to be sampled at points.
 
@@ -52,9 +55,9 @@ def build_sampled(
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the points.
     """
-    if not isinstance(section, NetcdfSection):
+    if not isinstance(section, GriddedBase):
         return cast(SampledMedium, build_medium(section, ONE_CELL, UNIT_EDGES))
-    model = NetcdfMedium(section, ONE_CELL, UNIT_EDGES, clip=True)
+    model = GriddedMedium(open_model(section), ONE_CELL, UNIT_EDGES, clip=True)
     model.require_covered(points)
     return cast(SampledMedium, _bounded(model, section))
 
@@ -71,14 +74,19 @@ def _build(
         case HomogeneousSection():
             properties = {name: getattr(section, name) for name in PROPERTIES}
             return Layered(cells, spacing, [Layer(0.0, **properties)])
-        case LayeredSection(file=None):
-            return Layered(cells, spacing, section.layers or (), section.interpolation)
-        case LayeredSection(file=file):
-            assert file is not None
-            return Layered(cells, spacing, read_layers(file), section.interpolation)
-        case NetcdfSection():
-            return build_netcdf(section, cells, spacing, geography)
+        case LayeredSection():
+            return _build_layers(section, cells, spacing)
+        case GriddedBase():
+            return build_gridded(open_model(section), cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:
             return ArrayMedium(spacing, **{name: getattr(section, name) for name in PROPERTIES})
+
+
+def _build_layers(section: LayeredSection, cells: Counts, spacing: Spacings) -> Layered:
+    if section.file is None:
+        return Layered(cells, spacing, section.layers or (), section.interpolation or "constant")
+    by_default: Literal["linear", "constant"] = "linear" if is_profile(section.file) else "constant"
+    layers = read_layers(section.file, Rules(section.vs_rule, section.rho_rule, section.q_rule))
+    return Layered(cells, spacing, layers, section.interpolation or by_default)

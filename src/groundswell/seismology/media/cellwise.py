@@ -10,7 +10,7 @@ import numpy as np
 from groundswell.arrays import HostArray
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
-from groundswell.seismology.case.media import QRule
+from groundswell.seismology.case.medium_base import QRule
 from groundswell.seismology.formats.awp import AwpMesh
 from groundswell.seismology.media.material import (
     Counts,
@@ -19,7 +19,7 @@ from groundswell.seismology.media.material import (
     uniform_values,
 )
 from groundswell.seismology.media.profile import Profile, step_profile
-from groundswell.seismology.media.rules import complete_material
+from groundswell.seismology.media.rules import Rules
 
 
 class ArrayMedium:
@@ -99,7 +99,7 @@ class AwpMedium:
 
     def plane(self, k: int) -> Material:
         """Cell values of depth row `k`: arrays (ny, nx), float32."""
-        return complete_material(self._mesh.plane(k), None, self._q_rule)
+        return Rules(q=self._q_rule).complete(self._mesh.plane(k))
 
 
 def _profile(medium: Medium) -> Profile | None:

@@ -1,33 +1,26 @@
-"""Media that vary with depth only: layers, or values at depths, given inline or in a CSV file."""
+"""Media that vary with depth only: layers, or values at depths."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from groundswell.arrays import Mask, Reals
-from groundswell.errors import InputError, counted
-from groundswell.formats.text import parse_number, read_rows
+from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.material import (
-    UNITS,
     Counts,
     Material,
     find_unphysical,
-    unit_factor,
     volume_average,
 )
-from groundswell.seismology.media.plausibility import implausible
 from groundswell.seismology.media.profile import Profile, linear_profile, step_profile
 
 if TYPE_CHECKING:
     from groundswell.seismology.case.media import LayerSection
-
-COLUMNS = {"top": "m", **UNITS}
 
 
 @dataclass(frozen=True)
@@ -144,61 +137,6 @@ def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Reals
         raise InputError(
             f"medium: layer {row + 2} has its top at {tops[row + 1]:g} m, below a layer with its "
             f"top at {tops[row]:g} m; tops are depths and must increase"
+            + ("" if repeat or steps[row] else ', unless interpolation is "linear"')
         )
     return tops
-
-
-def read_layers(path: str | Path) -> list[Layer]:
-    """Read layers from a CSV file with the columns top, vp, vs, rho and, if anelastic, qp and qs.
-
-    Columns are in SI units, or in the unit in their header, as in `vp[km/s]`; `depth` is a synonym
-    of `top`. Empty lines and lines that start with `#` are skipped.
-
-    Raises:
-        InputError: the file is unreadable, or a line or column is invalid.
-    """
-    rows = read_rows(path, "a table of layers")
-    if len(rows) < 2:
-        raise InputError(f"{path} has no layers: give a header, then one line for each layer")
-    columns = _read_header(rows[0][1], path)
-    return [_read_layer(row, columns, f"{path}, line {line}") for line, row in rows[1:]]
-
-
-def _read_header(titles: Sequence[str], path: str | Path) -> list[tuple[str, float]]:
-    """Name of each column, and its factor to SI units."""
-    columns: list[tuple[str, float]] = []
-    for title in titles:
-        name, _, unit = title.rstrip("]").partition("[")
-        name = name.strip().lower()
-        name = "top" if name == "depth" else name
-        if name not in COLUMNS or name in dict(columns):
-            raise InputError(
-                f"{path}: column {title!r} is unknown or repeated; columns are "
-                f"{', '.join(COLUMNS)}, each with an optional unit as in vp[km/s]"
-            )
-        columns.append((name, unit_factor(unit, COLUMNS[name], f"{path}, column {name}")))
-    missing = {"top", "vp", "vs", "rho"} - dict(columns).keys()
-    if missing:
-        raise InputError(f"{path} lacks the columns {', '.join(sorted(missing))}")
-    return columns
-
-
-def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where: str) -> Layer:
-    if len(row) != len(columns):
-        raise InputError(
-            f"{where}: {counted(len(row), 'value')} for {counted(len(columns), 'column')}"
-        )
-    values = {}
-    for (name, factor), text in zip(columns, row, strict=True):
-        try:
-            values[name] = parse_number(text) * factor
-        except ValueError:
-            raise InputError(f"{where}: {name} = {text!r} is not a number") from None
-    for name in ("vp", "vs", "rho"):
-        if found := implausible(name, values[name]):
-            allowed, meant = found
-            raise InputError(
-                f"{where}: {name} = {values[name]:g} {UNITS[name]} {allowed}; if it is in {meant}, "
-                f"write {name}[{meant}] in the header"
-            )
-    return Layer(**values)

@@ -1,279 +1,46 @@
-"""Models in NetCDF files, on their own grids, read plane by plane."""
+"""Models in NetCDF files."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from functools import cached_property
-from math import ceil
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from groundswell.arrays import Mask, Reals
 from groundswell.errors import InputError
-from groundswell.grids.axis import Axis, Spacings
-from groundswell.grids.geography import Geography
-from groundswell.seismology.case.media import NetcdfSection
-from groundswell.seismology.media.averaged import CellAverages
-from groundswell.seismology.media.material import (
-    PROPERTIES,
-    UNITS,
-    Counts,
-    Material,
-    describe_cell,
-    find_unphysical,
-    outermost,
-    uniform_values,
-)
-from groundswell.seismology.media.netcdf_file import ModelFile, require_physical_nodes
-from groundswell.seismology.media.netcdf_interpolation import (
-    between_depths,
-    bilinear,
-    depths_at_once,
-    locate,
-)
-from groundswell.seismology.media.profile import Profile, linear_profile
-from groundswell.seismology.media.rules import complete_material
-
-FINEST = 4  # largest number of samples along an axis for the average over a cell
+from groundswell.formats.damage import read_errors_reported
+from groundswell.formats.netcdf import open_dataset
+from groundswell.seismology.frames import Frame, lonlat_frame
+from groundswell.seismology.media.model_grid import ModelGrid
 
 
-class NetcdfMedium:
-    """A model on a rectilinear grid in a NetCDF file, interpolated trilinearly at cell centres.
-
-    Along each axis, it changes between a fluid and a solid halfway between two nodes.
-    `build_netcdf` averages a model that is finer than the grid over cells instead.
+def open_netcdf_model(path: Path) -> ModelGrid:
+    """Open a model in a NetCDF file, which is read when values are needed.
 
     Its variables have three dimensions, in any order, with coordinates `depth` and either `x`, `y`
     (metres from the corner of the region) or `lon`, `lat` (also `longitude`, `latitude`), not
     necessarily evenly spaced. Values are in SI units unless an attribute `units` says otherwise.
-    Each depth slab is read once in a pass downwards, and only as far as the region needs it.
-
-    Args:
-        section: the file, the names of its variables, and rules for the properties it lacks.
-        cells: cells of the region (nx, ny, nz).
-        spacing: edges of the cells along x, y and z, m.
-        geography: position of the region on Earth, for models on longitude and latitude.
-        clip: whether positions outside the model take its outermost values.
 
     Raises:
-        InputError: the file is unreadable or incomplete, or, without `clip`, does not cover the
-            cell centres.
+        InputError: the file is unreadable, or lacks coordinates.
     """
-
-    def __init__(
-        self,
-        section: NetcdfSection,
-        cells: Counts,
-        spacing: Spacings,
-        geography: Geography | None = None,
-        *,
-        clip: bool = False,
-    ) -> None:
-        self.cells, self.spacing = cells, spacing
-        self._rules = section.rho_rule, section.q_rule
-        self._geography = geography
-        self._model = ModelFile(section.file)
-        given = section.variables.model_dump(exclude_none=True) if section.variables else {}
-        self._names = _choose_variables(self._model, given, *self._rules)
-        self._factors = {r: self._model.check_variable(n, UNITS[r]) for r, n in self._names.items()}
-        along = zip(cells, spacing, strict=True)
-        at_x, at_y, depth = (Axis(h).at(np.arange(n) + 0.5) for n, h in along)
-        x, y = self._model.project(at_x[None, :], at_y[:, None], geography)
-        self._depth, self._y, self._x = (
-            locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
-        )
-        self._slabs: dict[int, dict[str, Reals]] = {}
-
-    def resolution(self) -> tuple[float, float]:
-        """Largest number of grid steps of the model per cell: along x and y, and along z."""
-        return max(self._x.steps(), self._y.steps()), self._depth.steps()
-
-    @cached_property
-    def profile(self) -> Profile | None:
-        """The model as a function of depth; None if it varies along x or y in the region."""
-        depths, bottom = self._model.nodes[0], Axis(self.spacing[2]).at(self.cells[2])
-        first = max(0, int(np.searchsorted(depths, 0.0, side="right")) - 1)
-        depths = depths[first : int(np.searchsorted(depths, bottom)) + 1]
-        rows = []
-        for node in range(first, first + len(depths)):  # ends at the first slab that varies
-            row = uniform_values(self._slabs_at(node))
-            if row is None:
-                return None
-            rows.append(row)
-        table = {role: np.array([row[role] for row in rows]) for role in self._names}
-        if unphysical := find_unphysical(complete_material(table, *self._rules)):
-            raise InputError(
-                f"{self._model.path}, depth {depths[unphysical.entry[0]]:g} m, has "
-                f"{unphysical.properties}: {unphysical.rule}; correct the model"
-            )
-        return linear_profile(
-            depths,
-            table,
-            lambda values: complete_material(values, *self._rules),
-        )
-
-    def plane(self, k: int) -> Material:
-        """The model at the centres of depth row `k`: arrays (ny, nx), float64.
-
-        Raises:
-            InputError: the model has a gap (NaN), or a rule does not apply.
-        """
-        node = int(self._depth.node[k])
-        above, below = self._slabs_at(node), self._slabs_at(node + 1)
-        values = between_depths(above, below, self._depth.fraction[k])
-        for role in self._names:
-            self._require_complete(role, values[role], k)
-        return complete_material(values, *self._rules)
-
-    def linear_runs(self) -> list[tuple[int, int]]:
-        """See `find_linear_runs`: runs end at nodes, and halfway between them.
-
-        There are none if the model gives quality factors, whose ratios are not linear.
-        """
-        if "qp" in self._names:
-            return []
-        place = 2 * self._depth.node + (self._depth.fraction >= 0.5)
-        starts = np.flatnonzero(np.diff(place, prepend=-1))
-        lengths = np.diff(starts, append=len(place))
-        return list(zip(starts.tolist(), lengths.tolist(), strict=True))
-
-    def sides(self, k: int) -> Material:
-        """The outermost cells of depth row `k`, (n,)."""
-        node = int(self._depth.node[k])
-        above, below = (
-            {role: outermost(values) for role, values in self._slabs_at(n).items()}
-            for n in (node, node + 1)
-        )
-        values = between_depths(above, below, self._depth.fraction[k])
-        return complete_material(values, *self._rules)
-
-    def require_covered(self, points: Reals) -> None:
-        """Check that the model covers points x, y, depth, (n, 3), m.
-
-        Raises:
-            InputError: the model does not cover them.
-        """
-        x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
-        for axis, at in enumerate((points[:, 2], y, x)):
-            locate(self._model, axis, np.asarray(at), clip=False)
-
-    def sample(self, points: Reals) -> Material:
-        """The model at points; see `SampledMedium`. Beyond the model, it has its outermost values.
-
-        Raises:
-            InputError: the model has a gap (NaN) or is unphysical, or a rule does not apply.
-        """
-        material = complete_material(self._sample(points, self._names), *self._rules)
-        if unphysical := find_unphysical(material):
-            place = ", ".join(f"{at:.8g}" for at in points[unphysical.entry[0]])
-            raise InputError(
-                f"{self._model.path} has {unphysical.properties} at x, y, depth = {place} m: "
-                f"{unphysical.rule}; correct the model"
-            )
-        return material
-
-    def is_solid(self, points: Reals) -> Mask:
-        """Whether the medium is solid at points, (n,)."""
-        return np.asarray(self._sample(points, ["vs"])["vs"] > 0)
-
-    def _sample(self, points: Reals, roles: Collection[str]) -> dict[str, Reals]:
-        """Properties of the file at any number of points, among them vs; NaN in gaps."""
-        if not len(points):
-            return {role: np.empty(0) for role in roles}
-        x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
-        depth, y_at, x_at = (
-            locate(self._model, axis, np.asarray(at), clip=True)
-            for axis, at in enumerate((points[:, 2], y, x))
-        )
-        found: dict[str, Reals] = {role: np.empty(len(points)) for role in roles}
-        for layers in depths_at_once(depth.node, y_at.window, x_at.window):
-            chosen = np.flatnonzero((depth.node >= layers.start) & (depth.node < layers.stop - 1))
-            node, place = depth.node[chosen] - layers.start, (y_at.take(chosen), x_at.take(chosen))
-            nodes = self._read(roles, layers, y_at.window, x_at.window)
-            above, below = (bilinear(nodes, *place, node + n) for n in (0, 1))
-            for role, values in between_depths(above, below, depth.fraction[chosen]).items():
-                found[role][chosen] = values
-        return found
-
-    def _slabs_at(self, node: int) -> dict[str, Reals]:
-        """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
-        if node not in self._slabs:
-            self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
-            layers = slice(node, node + 1)
-            nodes = self._read(self._names, layers, self._y.window, self._x.window)
-            self._slabs[node] = bilinear(nodes, self._y, self._x, 0)
-        return self._slabs[node]
-
-    def _read(
-        self, roles: Collection[str], depths: slice, rows: slice, columns: slice
-    ) -> dict[str, Reals]:
-        """Properties (depth, y, x) in a window of the model, in SI units.
-
-        Raises:
-            InputError: the model is unphysical at a node, even if no cell has its value.
-        """
-        window = (depths, rows, columns)
-        values = {
-            role: self._factors[role] * self._model.read(self._names[role], *window)
-            for role in roles
-        }
-        if {"vp", "vs"} <= values.keys():
-            require_physical_nodes(self._model, values, window)
-        return values
-
-    def _require_complete(self, role: str, values: Reals, k: int) -> None:
-        if np.isfinite(values).all():
-            return
-        j, i = (int(n) for n in np.argwhere(~np.isfinite(values))[0])
-        raise InputError(
-            f"{self._model.path}: variable {self._names[role]} has no value (NaN) at "
-            f"{describe_cell((i, j, k), self.spacing)}; fill the gaps of the model (sea, air), or "
-            "move or shrink the region"
-        )
+    data = open_dataset(path)
+    with read_errors_reported(path, "NetCDF"):
+        x, y = _find_axes(data, path)
+        is_geographic = x != "x"
+        frame = lonlat_frame(str(path), data[x].values) if is_geographic else Frame(str(path))
+        return ModelGrid(path, data, ("depth", y, x), frame, "name them in medium.variables")
 
 
-def build_netcdf(
-    section: NetcdfSection, cells: Counts, spacing: Spacings, geography: Geography | None = None
-) -> NetcdfMedium | CellAverages:
-    """The medium of a NetCDF model: averages over cells if the model is finer than the grid.
-
-    Along each axis, the number of samples per cell is the number of model grid steps per cell, at
-    most FINEST. `NetcdfMedium` describes the arguments and errors.
-    """
-    medium = NetcdfMedium(section, cells, spacing, geography)
-    level, upright = (min(FINEST, ceil(n - 1e-6)) for n in medium.resolution())
-    factors = (max(1, level), max(1, level), max(1, upright))
-    if factors == (1, 1, 1):
-        return medium
-    (nx, ny, nz), (fx, fy, fz) = cells, factors
-    hx, hy, hz = (Axis(h).divided(n).spacing for h, n in zip(spacing, factors, strict=True))
-    parts = NetcdfMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
-    return CellAverages(parts, factors, spacing)
-
-
-def _choose_variables(
-    model: ModelFile, given: Mapping[str, str], rho_rule: str | None, q_rule: str | None
-) -> dict[str, str]:
-    """Name in the file of each property to read."""
-    for rule, roles in ((rho_rule, ("rho",)), (q_rule, ("qp", "qs"))):
-        for role in roles:
-            if rule is not None and role in given:
+def _find_axes(data: Any, path: Path) -> tuple[str, str]:
+    """Names of the horizontal axes, x and y or longitude and latitude."""
+    axes = {c for c in data.coords if data[c].dims == (c,) and data[c].dtype.kind in "fiu"}
+    for x, y in (("x", "y"), ("lon", "lat"), ("longitude", "latitude")):
+        if {x, y, "depth"} <= axes:
+            if data["depth"].attrs.get("positive") == "up":
                 raise InputError(
-                    f"medium.variables has {role} = {given[role]!r} and a rule, {rule!r}, makes "
-                    f"{role} too; remove one of them"
+                    f"{path}: depth is positive upwards; store it increasing downwards"
                 )
-    names = {role: given.get(role, role) for role in PROPERTIES}
-    if rho_rule is not None:
-        del names["rho"]
-    if q_rule is not None or not any(q in given or q in model.variables for q in ("qp", "qs")):
-        del names["qp"], names["qs"]
-    missing = [
-        f"{name} (for {role})" for role, name in names.items() if name not in model.variables
-    ]
-    if missing:
-        raise InputError(
-            f"{model.path} has no variable {', '.join(missing)}; it has "
-            f"{', '.join(model.variables) or 'none'}. Name them in medium.variables, or use "
-            "medium.rho_rule = 'brocher' or medium.q_rule = 'awp'"
-        )
-    return names
+            return x, y
+    raise InputError(
+        f"{path} needs one-dimensional coordinates x, y, depth or lon, lat, depth; it has "
+        f"{', '.join(sorted(axes)) or 'none'}"
+    )

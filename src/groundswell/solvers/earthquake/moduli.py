@@ -27,6 +27,8 @@ def properties(
     """
     rho, vp, vs = (np.asarray(a, float) for a in (material.rho, material.vp, material.vs))
     inverse_qp, inverse_qs = (_inverse(q) for q in (material.qp, material.qs))
+    # The Qs of a fluid has no effect and may be 0.
+    inverse_qs = np.where((vs == 0) & np.isinf(inverse_qs), 0.0, inverse_qs)
     p_modulus, mu = rho * vp**2, rho * vs**2
     if relaxation:
         p_modulus = p_modulus * relaxation.modulus_ratio(inverse_qp, reference)

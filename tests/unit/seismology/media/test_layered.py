@@ -1,8 +1,7 @@
-"""Layered media: cell averages against brute force, tables from files, units, refusals."""
+"""Layered media: cell averages against brute force, units, refusals."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.testing import assert_allclose
 from random_media import ROCK, SEA, SOIL, layer_tables, layered, uniform_value
 
 from groundswell.errors import InputError
-from groundswell.seismology.media.layered import Layer, read_layers
+from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.media.material import find_unphysical, unit_factor
 from groundswell.seismology.media.statistics import medium_statistics
 
@@ -161,67 +160,6 @@ def test_negative_lambda_can_be_mixed_with_positive():
     auxetic = {"vp": 1300.0, "vs": 1000.0, "rho": 2000.0}
     found = layered(Layer(0.0, **auxetic), Layer(250.0, **ROCK)).plane(2)
     assert find_unphysical(found) is None
-
-
-# --- tables from files ---------------------------------------------------------------------------
-
-
-def test_columns_of_a_table_are_converted_from_their_units(tmp_path):
-    path = tmp_path / "model.csv"
-    path.write_text(
-        "\ufeff# a model\n\ndepth[km], vp[km/s],vs [km/s],rho[g/cm^3],Qp,Qs\n"
-        "0,5.5,3.18,2.4,300,150\n  # half-space\n5.5, 6.3 ,3.64,2.67,600,300\n"
-    )
-    assert read_layers(path) == [
-        Layer(0.0, 5500.0, 3180.0, pytest.approx(2400.0), 300.0, 150.0),
-        Layer(5500.0, 6300.0, 3640.0, pytest.approx(2670.0), 600.0, 300.0),
-    ]
-
-
-def test_columns_without_units_are_si(tmp_path):
-    path = tmp_path / "model.csv"
-    path.write_text("rho,top,vs,vp\n2700,0,3464,6000\n")
-    assert read_layers(path) == [Layer(0.0, **ROCK)]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no layers"),
-        ("top,vp,vs,rho\n", "no layers"),
-        ("top,vp,vs\n0,1,1\n", "lacks the columns rho"),
-        ("top,vp,vs,rho,colour\n0,1,1,1,1\n", "column 'colour' is unknown"),
-        ("top,vp,vp,rho\n0,1,1,1\n", "'vp' is unknown or repeated"),
-        ("top,vp[kg],vs,rho\n0,1,1,1\n", "column vp: unit 'kg' does not convert to m/s"),
-        ("top,vp,vs,rho,qp[km]\n0,1,1,1,1\n", "does not convert to a plain number"),
-        ("# n\ntop,vp,vs,rho\n0,1e3,1,1e3\n1,2,3\n", "line 4: 3 values for 4 columns"),
-        (
-            "top,vp,vs,rho\n0,3,1,2500\n",
-            r"line 2: vp = 3 m/s .*100 m/s; .*vp\[km/s\] in the header",
-        ),
-        ("top,vp,vs,rho\n0,3e3,0,2.5\n", r"line 2: rho = 2.5 kg/m\^3 .*write rho\[g/cm\^3\]"),
-        ("top,vp,vs,rho\n0,fast,1,1\n", "line 2: vp = 'fast' is not a number"),
-    ],
-)
-def test_tables_that_cannot_be_read_are_refused(tmp_path, text, message):
-    path = tmp_path / "model.csv"
-    path.write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_layers(path)
-
-
-def test_a_missing_table_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"none\.csv"):
-        read_layers(tmp_path / "none.csv")
-
-
-@settings(max_examples=100)
-@given(st.binary(max_size=60), st.booleans())
-def test_any_bytes_give_layers_or_an_input_error(tmp_path_factory, noise, headed):
-    path = tmp_path_factory.getbasetemp() / "noise.csv"
-    path.write_bytes((b"top,vp,vs,rho\n" if headed else b"") + noise)
-    with suppress(InputError):
-        assert all(isinstance(layer, Layer) for layer in read_layers(path))
 
 
 @pytest.mark.parametrize(

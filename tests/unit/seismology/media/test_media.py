@@ -30,13 +30,13 @@ from groundswell.seismology.case.media import MediumSection
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
+from groundswell.seismology.media.gridded import GriddedMedium
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.material import (
     Material,
     find_unphysical,
     lame,
 )
-from groundswell.seismology.media.netcdf import NetcdfMedium
 from groundswell.seismology.media.statistics import medium_statistics
 
 # --- the survey ----------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_the_case_chooses_the_medium(tmp_path):
     sections = {
         "homogeneous": (Layered, section(kind="homogeneous", **ROCK)),
         "layered": (Layered, section(kind="layered", layers=[{"top": 0.0, **ROCK}])),
-        "netcdf": (NetcdfMedium, section(kind="netcdf", file=model, variables={"vp": "vp"})),
+        "netcdf": (GriddedMedium, section(kind="netcdf", file=model, variables={"vp": "vp"})),
         "awp": (AwpMedium, section(kind="awp", file=mesh, cells=list(CELLS), variables=8)),
         "arrays": (ArrayMedium, section(kind="arrays", **arrays)),
     }

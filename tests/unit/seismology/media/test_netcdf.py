@@ -10,10 +10,11 @@ from numpy.testing import assert_allclose
 from random_media import CELLS, SPACING, random_model
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.media import NetcdfSection
+from groundswell.seismology.case.model_files import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
-from groundswell.seismology.media.netcdf import build_netcdf
-from groundswell.seismology.media.netcdf_file import ModelFile
+from groundswell.seismology.media.gridded import build_gridded
+from groundswell.seismology.media.model_grid import ModelGrid
+from groundswell.seismology.media.models import open_model
 from groundswell.seismology.media.rules import brocher_density
 from groundswell.seismology.media.statistics import medium_statistics
 
@@ -48,8 +49,8 @@ def test_axes_may_run_backwards_and_rows_be_asked_for_in_any_order(tmp_path, mod
 
 def test_a_pass_downwards_reads_each_slab_once(tmp_path, model, monkeypatch):
     medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
-    reads, read = [], ModelFile.read
-    monkeypatch.setattr(ModelFile, "read", lambda *a: reads.append((a[1], str(a[2]))) or read(*a))
+    reads, read = [], ModelGrid.read
+    monkeypatch.setattr(ModelGrid, "read", lambda *a: reads.append((a[1], str(a[2]))) or read(*a))
     medium_statistics(medium)
     assert len(reads) == len(set(reads)) <= 3 * model.sizes["depth"]
 
@@ -58,11 +59,11 @@ def test_points_are_sampled_from_many_depths_at_a_time(tmp_path, model, monkeypa
     """One window of each variable; the values do not depend on how many depths it holds."""
     medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
     points = np.random.default_rng(1).uniform(0, 1, (500, 3)) * np.multiply(CELLS, SPACING)
-    reads, read = [], ModelFile.read
-    monkeypatch.setattr(ModelFile, "read", lambda *a: reads.append(a[2]) or read(*a))
+    reads, read = [], ModelGrid.read
+    monkeypatch.setattr(ModelGrid, "read", lambda *a: reads.append(a[2]) or read(*a))
     found = medium.sample(points)
     assert len(reads) == 3
-    monkeypatch.setattr("groundswell.seismology.media.netcdf_interpolation.AT_ONCE", 1)
+    monkeypatch.setattr("groundswell.seismology.media.grid_interpolation.AT_ONCE", 1)
     reads.clear()
     for name, values in medium.sample(points).given().items():
         assert np.array_equal(values, getattr(found, name))
@@ -165,7 +166,9 @@ def test_a_model_has_values_at_points(tmp_path, model):
         for name, at in zip(("x", "y", "depth"), points.T, strict=True)
     }
     exact = model.interp(near)
-    averages = build_netcdf(NetcdfSection(kind="netcdf", file=path), (2, 2, 2), (200, 150, 200))
+    averages = build_gridded(
+        open_model(NetcdfSection(kind="netcdf", file=path)), (2, 2, 2), (200, 150, 200)
+    )
     assert isinstance(averages, CellAverages)
     for medium in (netcdf_medium(path, CELLS, SPACING), averages):
         for name, values in medium.sample(points).given().items():

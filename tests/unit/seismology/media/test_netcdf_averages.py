@@ -10,11 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from random_media import CELLS, ROCK, SEA, SPACING, random_model
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.media import NetcdfSection
+from groundswell.seismology.case.model_files import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
 from groundswell.seismology.media.floor import Floor
+from groundswell.seismology.media.gridded import GriddedMedium, build_gridded
 from groundswell.seismology.media.layered import Layer, Layered
-from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
+from groundswell.seismology.media.models import open_model
 from groundswell.seismology.media.rules import brocher_density
 from groundswell.seismology.media.statistics import medium_statistics
 
@@ -28,7 +29,7 @@ def test_a_model_finer_than_the_grid_is_averaged_over_cells(tmp_path):
     )
     model = model.assign(qp=model.vp / 10, qs=model.vs / 20)
     section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
-    medium = build_netcdf(section, CELLS, SPACING)
+    medium = build_gridded(open_model(section), CELLS, SPACING)
     nx, ny, nz = CELLS
     fine = model.interp(
         **{"x": centres(2 * nx, 50), "y": centres(2 * ny, 50)},
@@ -53,7 +54,7 @@ def test_averages_do_not_hide_negative_values(tmp_path, name):
     model = random_model(13, *(np.arange(-10, 560, 34.0) for _ in range(3))).copy(deep=True)
     model[name][5, 5, 5] = -9999.0
     section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
-    medium = build_netcdf(section, CELLS, SPACING)
+    medium = build_gridded(open_model(section), CELLS, SPACING)
     assert isinstance(medium, CellAverages)
     with pytest.raises(InputError, match=rf"has .*{name} = -9999.*at its node"):
         for k in range(CELLS[2]):
@@ -63,8 +64,8 @@ def test_averages_do_not_hide_negative_values(tmp_path, name):
 def test_a_model_as_coarse_as_the_grid_is_taken_at_the_centres(tmp_path):
     axes = (np.arange(0, 500, 100.0), np.arange(0, 400, 100.0), np.arange(0, 600, 100.0))
     path = save(tmp_path, random_model(14, *axes))
-    medium = build_netcdf(NetcdfSection(kind="netcdf", file=path), CELLS, SPACING)
-    assert isinstance(medium, NetcdfMedium)
+    medium = build_gridded(open_model(NetcdfSection(kind="netcdf", file=path)), CELLS, SPACING)
+    assert isinstance(medium, GriddedMedium)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -103,7 +104,7 @@ def test_a_profile_has_the_properties_that_rules_derive_and_those_of_finer_model
     model["vp"] = model["vp"].clip(1600, 8000)
     path = save(tmp_path, model)
     section = NetcdfSection(kind="netcdf", file=path, rho_rule="brocher", q_rule="awp")
-    medium = build_netcdf(section, CELLS, SPACING)
+    medium = build_gridded(open_model(section), CELLS, SPACING)
     assert isinstance(medium, CellAverages)
     found = medium.profile.sample(nodes[3:9])
     assert_allclose(found.vp, model["vp"][0, 0, 3:9])
@@ -117,7 +118,7 @@ def test_averages_over_graded_cells_are_over_equal_parts_of_each(tmp_path):
     model = model.assign_coords(x=[0.0, 500.0], y=[0.0, 500.0])
     model["rho"] = model["rho"] * 0 + 2000 + model["depth"]
     section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
-    medium = build_netcdf(section, CELLS, GRADED)
+    medium = build_gridded(open_model(section), CELLS, GRADED)
     assert isinstance(medium, CellAverages) and medium.spacing == GRADED
     for k, depth in enumerate(centres(5, GRADED[2])):
         assert_allclose(medium.plane(k).rho, 2000 + depth, rtol=1e-12)
@@ -211,8 +212,8 @@ def test_extremes_of_linear_rows_are_those_of_all_rows(tmp_path, kind, q_rule, f
 
 def test_few_rows_of_a_coarse_model_are_computed(tmp_path, monkeypatch):
     medium = netcdf_medium(save(tmp_path, coarse_model("rock")), (8, 7, 600), (50.0, 50.0, 0.9))
-    rows, plane = [], NetcdfMedium.plane
-    monkeypatch.setattr(NetcdfMedium, "plane", lambda self, k: rows.append(k) or plane(self, k))
+    rows, plane = [], GriddedMedium.plane
+    monkeypatch.setattr(GriddedMedium, "plane", lambda self, k: rows.append(k) or plane(self, k))
     medium_statistics(medium)
     assert len(rows) <= 4 * 3
 

@@ -12,8 +12,8 @@ from groundswell.seismology.case.media import (
     AwpSection,
     HomogeneousSection,
     LayeredSection,
-    NetcdfSection,
 )
+from groundswell.seismology.case.model_files import GriddedSection
 
 CellwiseSection = AwpSection | ArraySection
 
@@ -24,7 +24,7 @@ def _with_kind(content: object) -> object:
 
 
 VolumeMedium = Annotated[
-    Annotated[HomogeneousSection | LayeredSection | NetcdfSection, TaggedUnion()],
+    Annotated[HomogeneousSection | LayeredSection | GriddedSection, TaggedUnion()],
     BeforeValidator(_with_kind),
 ]
 
@@ -45,7 +45,7 @@ class VolumesSection(Section):
 AnyMedium = Annotated[
     HomogeneousSection
     | LayeredSection
-    | NetcdfSection
+    | GriddedSection
     | AwpSection
     | ArraySection
     | VolumesSection,

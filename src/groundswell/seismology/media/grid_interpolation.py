@@ -1,4 +1,4 @@
-"""Linear interpolation between the nodes of a model in a NetCDF file.
+"""Linear interpolation between the nodes of a model.
 
 Along each axis, the model changes between a fluid and a solid halfway between two nodes.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from groundswell.arrays import Indices, Reals
 from groundswell.errors import InputError
-from groundswell.seismology.media.netcdf_file import ModelFile
+from groundswell.seismology.media.model_grid import ModelGrid
 from groundswell.seismology.media.profile import within_phase
 
 AT_ONCE = 2**20  # largest number of values of a variable that are read for more than two depths
@@ -44,7 +44,7 @@ class ModelPositions:
         )
 
 
-def locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> ModelPositions:
+def locate(model: ModelGrid, axis: int, at: Reals, clip: bool) -> ModelPositions:
     """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])
@@ -53,8 +53,9 @@ def locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> ModelPositions
     if at.min() < nodes[0] - rounding or at.max() > nodes[-1] + rounding:
         raise InputError(
             f"{model.path} covers {model.dims[axis]} from {nodes[0]:.8g} to {nodes[-1]:.8g} and "
-            f"the centres of cells or elements need {at.min():.8g} to {at.max():.8g} (metres or "
-            "degrees); shrink grid.size, move the region, or use a model that covers it"
+            f"the centres of cells or elements need {at.min():.8g} to {at.max():.8g} "
+            f"({model.frame.unit if axis else 'm'}); shrink grid.size, move the region, or use a "
+            f"model that covers it{model.frame.hint}"
         )
     node = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
     fraction = (at - nodes[node]) / (nodes[node + 1] - nodes[node])

@@ -1,0 +1,150 @@
+"""Positions of the traces of a model: a straight line, or a full volume of lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from groundswell.arrays import Floats, HostArray, Indices, Integers, Reals
+from groundswell.errors import InputError
+from groundswell.grids.geography import require_projected
+from groundswell.seismology.case.model_files import SegySection
+from groundswell.seismology.formats.segy_reader import SegyFile
+from groundswell.seismology.frames import Frame
+
+FOOT = 0.3048
+_ANGLES = (2, 3, 4)  # codes of coordinates in seconds of arc, degrees, or degrees, minutes, seconds
+_OFF = 0.25  # largest deviation of a trace from the grid, in spacings
+_NO_LINE = "give the distance between traces in medium.spacing"
+
+
+@dataclass(frozen=True, eq=False)
+class TraceGrid:
+    """Traces on a grid.
+
+    Args:
+        frame: the coordinates of both axes.
+        dims, nodes: names and coordinates of the axes (y, x).
+        traces: number of each trace in the file, (y, x); (1, x) for a line.
+    """
+
+    frame: Frame
+    dims: tuple[str, str]
+    nodes: tuple[HostArray, HostArray]
+    traces: Indices
+
+    def spread(self, values: Reals) -> Reals:
+        """Values of the traces at all nodes: those of a line are the same across it."""
+        return np.broadcast_to(values, (len(self.nodes[0]), *values.shape[1:]))
+
+
+def arrange_traces(file: SegyFile, section: SegySection) -> TraceGrid:
+    """The grid of a file's traces.
+
+    Raises:
+        InputError: traces are missing or repeated, lie on no regular grid, or have no positions.
+    """
+    if section.projection is not None:
+        require_projected(section.projection)
+    numbers = [np.unique(file.headers[name]) for name in ("inline", "crossline")]
+    if min(map(len, numbers)) > 1:
+        return _volume(file, section, numbers)
+    return _line(file, section)
+
+
+def _volume(file: SegyFile, section: SegySection, numbers: list[Integers]) -> TraceGrid:
+    """A volume with axes inline and crossline, or x and y if their spacing is given."""
+    lines = [file.headers[name] for name in ("inline", "crossline")]
+    rows, columns = (np.searchsorted(n, of) for n, of in zip(numbers, lines, strict=True))
+    ny, nx = map(len, numbers)
+    traces = np.full((ny, nx), -1) if len(rows) == ny * nx else np.empty((0, 0), int)
+    if traces.size:
+        traces[rows, columns] = np.arange(len(rows))
+    if not traces.size or traces.min() < 0:
+        raise InputError(
+            f"{file.path}: {len(rows):,} traces are no full volume of {ny:,} inlines and {nx:,} "
+            "crosslines with one trace at each crossing; fill the missing ones, or name the bytes "
+            "of these numbers in medium.bytes"
+        )
+    if section.spacing is not None:
+        dx, dy = section.spacing
+        nodes = (dy * np.arange(ny), dx * np.arange(nx))
+        return TraceGrid(Frame(str(file.path)), ("y", "x"), nodes, traces)
+    axes = _fit_axes(file, _positions(file, section), np.stack([*lines, np.ones_like(rows)]))
+    frame = _map_frame(file, section, axes, "line numbers")
+    return TraceGrid(frame, ("inline", "crossline"), (numbers[0], numbers[1]), traces)
+
+
+def _map_frame(file: SegyFile, section: SegySection, axes: Reals, unit: str) -> Frame:
+    hint = "; for coordinates of a map, give medium.projection" if not section.projection else ""
+    return Frame(str(file.path), section.projection, axes=axes, unit=unit, hint=hint)
+
+
+def _fit_axes(file: SegyFile, positions: Floats, lines: Integers) -> Reals:
+    """The affine transform (2, 3) from coordinates (2, n) to crossline and inline numbers.
+
+    Args:
+        lines: inline and crossline number of each trace, and ones, (3, n).
+    """
+    centre = positions.mean(axis=1, keepdims=True)
+    forward = np.linalg.lstsq(lines.T.astype(float), (positions - centre).T, rcond=None)[0].T
+    steps = np.hypot(*forward[:, :2]) * [np.diff(np.unique(of)).min() for of in lines[:2]]
+    area = abs(np.linalg.det(forward[:, :2]))
+    off = np.hypot(*(forward @ lines - (positions - centre))).max()
+    if not (area > 1e-6 * np.prod(np.hypot(*forward[:, :2])) > 0 and off <= _OFF * steps.min()):
+        raise InputError(
+            f"{file.path}: the coordinates of traces, up to {off:.6g} m from a regular grid of "
+            f"spacings {steps[1]:.6g} and {steps[0]:.6g} m, do not fit their inline and crossline "
+            f"numbers; correct them, name their bytes in medium.bytes, or {_NO_LINE}"
+        )
+    back = np.linalg.inv(forward[:, :2])
+    back[np.abs(back) < 1e-9 * np.abs(back).max()] = 0  # rounding errors of aligned axes
+    shift = -back @ (forward[:, 2:] + centre)
+    return np.hstack([back, shift])[::-1]  # crossline first, along x
+
+
+def _line(file: SegyFile, section: SegySection) -> TraceGrid:
+    """A line, whose values are the same across it; by `spacing`, it lies along x."""
+    count = len(file.headers["x"])
+    traces, across = np.arange(count)[None, :], np.array([-1.0, 1.0])
+    dims = ("across", "distance")
+    if section.spacing is not None:
+        axes = np.array([[1.0, 0, 0], [0, 0, 0]])
+        nodes = (across, section.spacing[0] * np.arange(count))
+        return TraceGrid(Frame(str(file.path), axes=axes), dims, nodes, traces)
+    positions = _positions(file, section)
+    length = np.hypot(*(positions[:, -1] - positions[:, 0]))
+    if count < 2 or length == 0:
+        raise InputError(
+            f"{file.path}: {count:,} traces have no distance from each other by their headers; "
+            f"{_NO_LINE}, or name the bytes of coordinates in medium.bytes"
+        )
+    along = (positions[:, -1] - positions[:, 0]) / length
+    start = -along @ positions[:, 0]
+    distance = along @ positions + start
+    off = np.abs([-along[1], along[0]] @ (positions - positions[:, :1])).max()
+    if off > 0.01 * length or not (np.diff(distance) > 0).all():
+        raise InputError(
+            f"{file.path}: the traces are no straight line: up to {off:.6g} m beside one of "
+            f"{length:.6g} m, or not in order; project them on a line, or {_NO_LINE}"
+        )
+    axes = np.array([[*along, start], [0, 0, 0]])
+    frame = _map_frame(file, section, axes, "m" if section.projection is None else "map units")
+    return TraceGrid(frame, dims, (across, distance), traces)
+
+
+def _positions(file: SegyFile, section: SegySection) -> Floats:
+    """Coordinates of the traces (2, n): m, or in the unit of the projection."""
+    if np.isin(file.headers["units"], _ANGLES).any():
+        raise InputError(
+            f"{file.path}: the coordinates of traces are angles by their headers; write projected "
+            f"ones, or {_NO_LINE}"
+        )
+    scalar = file.headers["scalar"].astype(float)
+    factor = np.where(
+        scalar < 0, -1 / np.where(scalar < 0, scalar, 1), np.where(scalar > 0, scalar, 1)
+    )
+    if file.in_feet and section.projection is None:
+        factor = factor * FOOT
+    return factor * np.stack([file.headers["x"], file.headers["y"]])
