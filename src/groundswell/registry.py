@@ -13,11 +13,15 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Literal
 
 from groundswell.errors import InputError, did_you_mean, listed, quoted
 
 GROUP = "groundswell.solvers"
+# What each result offers beside the readers and methods of its solver, from packages above.
+COMMON = {"plot": "groundswell.report.notebook:plot"}
+_SHOWN = "groundswell.report.notebook:show_run"
 
 Component = Literal[
     "case",
@@ -95,15 +99,29 @@ class SolverInfo:
             raise InputError(f"the solver {quoted(self.name)} has no {part}")
         return self.resolve(getattr(self, part))
 
+    @property
+    def all_methods(self) -> Mapping[str, str]:
+        """The methods of its results, with those that all solvers share."""
+        return {**COMMON, **self.methods}
+
     def resolve(self, reference: str) -> Any:
         """The object that "module:attribute" or "module" refers to, relative to the package."""
-        name, _, attribute = reference.partition(":")
-        module = import_module(name, self.package)
-        return attrgetter(attribute)(module) if attribute else module
+        return _resolve(reference, self.package)
 
     def read_template(self) -> str:
         """The text of the solver's commented case."""
         return (files(self.package) / self.template).read_text(encoding="utf-8")
+
+
+def _resolve(reference: str, package: str | None = None) -> Any:
+    name, _, attribute = reference.partition(":")
+    module = import_module(name, package)
+    return attrgetter(attribute)(module) if attribute else module
+
+
+def show_in_notebook(folder: Path) -> str:
+    """HTML of a results folder, of any solver; see `report.notebook`."""
+    return str(_resolve(_SHOWN)(folder))
 
 
 @cache

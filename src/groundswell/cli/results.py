@@ -9,10 +9,8 @@ from typing import Any
 from groundswell.case.quantities import duration
 from groundswell.cli.text_tables import pairs, warn
 from groundswell.errors import InputError
-from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.summary import (
     Summary,
-    add_files,
     describe_bandwidth,
     describe_share,
     phase_of_steps,
@@ -28,14 +26,13 @@ def with_pictures(folder: Path) -> Summary:
 
     The run itself is complete, so a picture that cannot be drawn causes only a warning.
     """
-    from groundswell.report.pictures import draw_pictures
+    from groundswell.report.pictures import draw_and_list
 
     try:
-        with locked(folder):
-            return add_files(folder, draw_pictures(folder, lambda text: warn([text])))
+        draw_and_list(folder, lambda text: warn([text]))
     except InputError as error:  # another run has begun
         warn([f"no pictures: {error}"])
-        return read_summary(folder)
+    return read_summary(folder)
 
 
 def show(folder: Path, summary: Summary) -> None:

@@ -57,7 +57,7 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
     drawn, kernels = draw_pictures(results, problems.append), _mapping(summary.get("kernel_groups"))
     page = _TEMPLATES.get_template("page.html").render(
         title=summary.get("title") or results.absolute().name,
-        subtitle=[*_subtitle(summary)],
+        subtitle=[*subtitle_of(summary)],
         figures=[*_figures(summary)],
         warnings=[*map(_text, warnings), *problems],
         pictures=_pictures(str(summary.get("solver")), drawn),
@@ -77,7 +77,7 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
     return path
 
 
-def _subtitle(summary: Mapping[str, Any]) -> Iterator[str]:
+def subtitle_of(summary: Mapping[str, Any]) -> Iterator[str]:
     """Solver, device and start time."""
     yield from (_text(summary[key]) for key in ("solver", "device") if summary.get(key))
     with suppress(TypeError, ValueError):
@@ -86,7 +86,7 @@ def _subtitle(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
     """Value and label of the most important figures that the summary has: findings first."""
-    yield from _first_findings(_mapping(summary.get("findings")))
+    yield from _first_findings(summary)
     throughput = _mapping(summary.get("throughput"))
     if (value := _number(throughput.get("value"))) is not None:
         yield f"{_rounded(value)} {_text(throughput.get('unit', ''))}".strip(), "throughput"
@@ -105,9 +105,14 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
         yield f"{100 * share:.0f} %", f"of the wall time: {steps}"
 
 
-def _first_findings(findings: Mapping[str, object]) -> list[Row]:
+def findings_in(summary: Mapping[str, object]) -> list[Row]:
+    """Labels and texts of the results that are a few numbers."""
+    return [row for group in _groups(_mapping(summary.get("findings"))).values() for row in group]
+
+
+def _first_findings(summary: Mapping[str, object]) -> list[Row]:
     """The first findings whose text is short enough for a tile."""
-    rows = [row for group in _groups(findings).values() for row in group]
+    rows = findings_in(summary)
     return [(text, label) for label, text in rows if len(text) <= LONGEST_TILE][:FINDINGS_SHOWN]
 
 
@@ -115,14 +120,14 @@ def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
     """Name, caption, media type and data (base64) of the pictures and films."""
     captions = {Path(p.file).stem: p.caption for p in pictures_of(solver)} if drawn else {}
     return [
-        {
-            "file": path.name,
-            "caption": captions[path.stem],
-            "type": _MEDIA[path.suffix],
-            "data": base64.b64encode(path.read_bytes()).decode("ascii"),
-        }
-        for path in drawn
+        {"file": path.name, "caption": captions[path.stem], "type": kind, "data": data}
+        for path, (kind, data) in zip(drawn, map(embedded, drawn), strict=True)
     ]
+
+
+def embedded(path: Path) -> tuple[str, str]:
+    """The media type of a picture or film, and its content in base64."""
+    return _MEDIA[path.suffix], base64.b64encode(path.read_bytes()).decode("ascii")
 
 
 def _groups(given: Mapping[str, object]) -> dict[str, list[Row]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from groundswell import registry
 from groundswell.errors import GroundswellError, InputError
-from groundswell.simulation.summary import Summary, read_summary
+from groundswell.simulation.folder_lock import locked
+from groundswell.simulation.summary import Summary, add_files, read_summary
 
 Warn = Callable[[str], object]  # takes a warning
 
@@ -63,6 +64,19 @@ def draw_pictures(results: str | Path, warn: Warn) -> list[Path]:
                 kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
                 warn(f"{each.file} could not be drawn: {kind}{error}")
     return found
+
+
+def draw_and_list(results: str | Path, warn: Warn) -> list[Path]:
+    """Draw the pictures of a complete run, and list them in its summary; returns their paths.
+
+    Raises:
+        InputError: the folder has no readable summary, or another run writes to it.
+    """
+    results = Path(results)
+    with locked(results):
+        drawn = draw_pictures(results, warn)
+        add_files(results, drawn)
+    return drawn
 
 
 def _pictures_of_run(summary: Summary, warn: Warn) -> list[Picture]:

@@ -16,6 +16,9 @@ from groundswell.simulation.summary import Summary, read_summary
 class Result:
     """A results folder. The solver that wrote it adds attributes, such as `seismograms`.
 
+    `plot()` draws the pictures of the run, and notebooks show them. A notebook shows the result
+    itself as its key numbers, the first picture and the names of its files.
+
     Args:
         folder: path of the folder, a string or a `Path`.
     """
@@ -36,7 +39,7 @@ class Result:
 
     @property
     def _methods(self) -> dict[str, str]:
-        return dict(registry.find(self.summary["solver"]).methods)
+        return dict(registry.find(self.summary["solver"]).all_methods)
 
     def __getattr__(self, name: str) -> Any:
         """The result of one of the solver's readers, cached, or one of its methods."""
@@ -53,6 +56,9 @@ class Result:
         found = partial(found, self.folder) if name in methods else found(self.folder)
         self.__dict__[name] = found  # later look-ups do not reach __getattr__
         return found
+
+    def _repr_html_(self) -> str:
+        return registry.show_in_notebook(self.folder)
 
     def __dir__(self) -> list[str]:
         """All attributes, including the solver's readers and methods."""

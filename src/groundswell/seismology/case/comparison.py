@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from groundswell.case.common import Section
 from groundswell.case.problems import Violation
 from groundswell.case.units import Frequency, Positive, Time
+from groundswell.seismology.case.events import Date
 from groundswell.seismology.case.outputs import Frame
-from groundswell.seismology.case.sources import Date
 
 Compared = Literal["velocity", "displacement", "acceleration", "pressure"]
 Ends = tuple[Time, Time]

@@ -14,7 +14,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.case.comparison import ComparisonOptions
-from groundswell.seismology.case.sources import as_date
+from groundswell.seismology.case.events import as_date
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     QUANTITIES,
