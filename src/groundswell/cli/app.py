@@ -23,19 +23,20 @@ from groundswell.cli.options import (
     FloatingPoint,
     Resume,
     SettingTexts,
-    SolverName,
     backend_option,
     choice,
     flag,
     print_json,
     settings_of,
+    show_version,
+    solver_names,
 )
+from groundswell.cli.plugin_package import PLUGIN, write_package
 from groundswell.cli.synthesize import synthesize
 
 app = typer.Typer(
     name="groundswell",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,6 +56,12 @@ app = typer.Typer(
 def groundswell(
     debug: Annotated[
         bool, flag("--debug", text="Show the traceback of an error (any command).")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version.", metavar="", is_eager=True, callback=show_version
+        ),
     ] = False,
 ) -> None:
     """Options that come before every command."""
@@ -160,22 +167,38 @@ def check(
 
 
 @app.command(
-    help=f"""Write a commented example case.
+    help=f"""Write a commented example case, or the package of a new solver.
 
     The case explains every section and runs in seconds without changes. For example
 
         groundswell new {EXAMPLE} my_case.toml
+
+    The package has a small solver of its own, to be changed into another one. For example
+
+        groundswell new {PLUGIN} shallow_water
     """
 )
 def new(
-    solver: SolverName,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")] = Path(
-        "case.toml"
-    ),
+    solver: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOLVER",
+            help=f"The solver: {SOLVERS}; or {PLUGIN}.",
+            show_default=False,
+            autocompletion=solver_names(PLUGIN),
+        ),
+    ],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File to write, or the name of the new solver.")
+    ] = Path("case.toml"),
 ) -> None:
     from groundswell.errors import InputError
     from groundswell.formats.atomic import atomic_write, exists
 
+    if solver == PLUGIN:
+        folder = write_package(str(path))
+        typer.echo(f"wrote {folder}/; next: pip install -e ./{folder}")
+        return
     text = registry.find(solver).read_template()
     if exists(path):
         raise InputError(f"{path} exists already; give another name, or delete it")

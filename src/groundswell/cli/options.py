@@ -12,6 +12,7 @@ import typer
 
 from groundswell import registry
 from groundswell.errors import did_you_mean, listed, quoted
+from groundswell.version import __version__
 
 
 class BackendName(StrEnum):
@@ -64,13 +65,26 @@ def flag(*names: str, text: str) -> object:
     return typer.Option(*names, help=text, metavar="")
 
 
+def show_version(asked: bool) -> None:
+    """Print the version and end, if it is asked for."""
+    if asked:
+        typer.echo(f"groundswell {__version__}")
+        raise typer.Exit
+
+
+def solver_names(*others: str) -> Callable[[str], list[str]]:
+    """Names of solvers, and other words, that complete what a shell has so far."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in (*registry.names(), *others) if word.startswith(incomplete)]
+
+    return complete
+
+
 # typer reads these annotations when the program runs.
 CaseFile = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
 SOLVERS = listed(registry.names() or ["none is installed"])
 EXAMPLE = next(iter(registry.names()), "SOLVER")  # in help texts
-SolverName = Annotated[
-    str, typer.Argument(metavar="SOLVER", help=f"The solver: {SOLVERS}.", show_default=False)
-]
 AsJson = Annotated[bool, flag("--json", text="Print the result as JSON.")]
 Backend = Annotated[BackendName | None, backend_option("Backend; overrides the case.")]
 FloatingPoint = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from types import MappingProxyType
 
 from groundswell.arrays import DeviceArray, HostArray
@@ -98,6 +99,17 @@ class LiveRun:
     def solver(self) -> Solver:
         """This rank's part of the solver."""
         return self._opened.solver
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: where the case stands, and its fields on this rank."""
+        rows = {"solver": self.setup.case.solver, "step": f"{self.step:,} of {self.setup.steps:,}"}
+        if self.time is not None:
+            rows["time"] = f"{self.time:.6g} s"
+        rows["device"] = self._opened.backend.device
+        if not self._closed:
+            rows |= {name: f"{field.shape} {field.dtype}" for name, field in self.fields.items()}
+        cells = (f"<tr><td>{escape(k)}</td><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
+        return f"<h4>{escape(self.setup.case.title)}</h4><table>{''.join(cells)}</table>"
 
     # --- details ----------------------------------------------------------------------------------
 

@@ -228,3 +228,12 @@ def test_fields_on_a_gpu_are_arrays_there(gpu: Any, case: Path) -> None:
         assert cupy.from_dlpack(vx).data.ptr == vx.data.ptr
         wanted = on_host.fields["vx"]
         assert np.abs(vx.get() - wanted).max() < 1e-4 * np.abs(wanted).max()
+
+
+def test_a_notebook_shows_where_a_case_stands(case: Path) -> None:
+    with gs.Simulation(case) as simulation:
+        simulation.advance(20)
+        shown = simulation._repr_html_()
+        assert "<td>20 of 40</td>" in shown and "<td>0.2 s</td>" in shown
+        assert f"<td>vx</td><td>{simulation.fields['vx'].shape} float32</td>" in shown
+    assert "vx" not in simulation._repr_html_()
