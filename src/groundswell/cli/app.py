@@ -124,7 +124,7 @@ def run(
     )
     if not get_communicator().first:
         return
-    summary = result.summary if no_pictures else results.with_pictures(result.folder)
+    summary = result.summary if no_pictures else results.with_pictures(result.folder, quiet=quiet)
     if as_json:
         print_json({"folder": str(result.folder), **summary})
     elif quiet:

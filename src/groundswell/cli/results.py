@@ -9,6 +9,7 @@ from typing import Any
 from groundswell.case.quantities import duration
 from groundswell.cli.text_tables import pairs, warn
 from groundswell.errors import InputError
+from groundswell.simulation.progress import phase_progress
 from groundswell.simulation.summary import (
     Summary,
     describe_bandwidth,
@@ -21,17 +22,20 @@ from groundswell.simulation.summary import (
 LISTED = 8  # number of files that are listed by name
 
 
-def with_pictures(folder: Path) -> Summary:
+def with_pictures(folder: Path, *, quiet: bool) -> Summary:
     """Draw the pictures of a run; returns the summary, to which it adds their file names.
 
     The run itself is complete, so a picture that cannot be drawn causes only a warning.
     """
     from groundswell.report.pictures import draw_and_list
 
+    problems = list[str]()
     try:
-        draw_and_list(folder, lambda text: warn([text]))
+        with phase_progress("Drawing pictures", quiet=quiet):
+            draw_and_list(folder, problems.append)
     except InputError as error:  # another run has begun
-        warn([f"no pictures: {error}"])
+        problems.append(f"no pictures: {error}")
+    warn(problems)
     return read_summary(folder)
 
 

@@ -20,7 +20,6 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
 from groundswell.simulation.kept_parts import kept
-from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
 from groundswell.simulation.session import RunSession
@@ -218,7 +217,6 @@ def open_solver(
     job: Communicator,
     phase: PhaseTimer | None = None,
     *,
-    quiet: bool = True,
     measure: bool = True,
     session: RunSession | None = None,
 ) -> OpenSolver:
@@ -226,7 +224,6 @@ def open_solver(
 
     Args:
         phase: measures the wall time of each phase.
-        quiet: show no progress of compilation.
         measure: whether to measure the bandwidth of the devices. Runs whose data fit in the caches
             need none, and may take less time than the measurement.
         session: what runs of this process share; by default nothing.
@@ -245,7 +242,7 @@ def open_solver(
         rate = partial(_measure_bandwidth, backend, job)
         is_measured = measure and session.measures and not in_cache
         bandwidth = session.bandwidth(name, rate) if is_measured else None
-    with phase("build"), compilation_progress(quiet=quiet):
+    with phase("build"):
         # All ranks read the free memory before any of them allocates.
         if not all(job.allgather(_has_memory(shares.memory, backend, job))):
             session.kept.forget()

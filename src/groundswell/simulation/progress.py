@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from threading import Timer
 
 from groundswell.backends.compilation import CompilationReport, compilations
 from groundswell.console import is_terminal
 
 LINE_EVERY = 10.0  # s between lines in a log
+SOON = 2.0  # s after which a log says what a run does
 FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
 
 StatusText = Callable[[int], str]
@@ -39,42 +41,54 @@ def progress(
 
 
 @contextmanager
-def compilation_progress(*, quiet: bool) -> Iterator[None]:
-    """Report on standard error the kernels that are compiled within the block."""
+def phase_progress(text: str, *, quiet: bool) -> Iterator[None]:
+    """Show on standard error what a run does within the block, and the kernels that it compiles.
+
+    A terminal shows `text` at once, a log if the block takes long.
+    """
     if quiet:
         yield
     elif is_terminal(sys.stderr):
-        with _spinner() as report, compilations.reporting_to(report):
+        with _spinner(text) as report, compilations.reporting_to(report):
             yield
     else:
-        with compilations.reporting_to(_announce_once()):
+        with _said_after(SOON, text), compilations.reporting_to(_announce_once()):
             yield
 
 
 @contextmanager
-def _spinner() -> Iterator[CompilationReport]:
+def _spinner(text: str) -> Iterator[CompilationReport]:
     from rich.console import Console
     from rich.status import Status
 
-    status = Status("", console=Console(stderr=True))
+    with Status(text, console=Console(stderr=True)) as status:
+        yield lambda done, begun: status.update(
+            f"Compiling kernels: {done} of {begun} done {FIRST_RUN}"
+        )
 
-    def report(done: int, begun: int) -> None:
-        status.update(f"Compiling kernels: {done} of {begun} done {FIRST_RUN}")
-        status.start()
 
+@contextmanager
+def _said_after(seconds: float, text: str) -> Iterator[None]:
+    timer = Timer(seconds, _say, (text,))
+    timer.daemon = True
+    timer.start()
     try:
-        yield report
+        yield
     finally:
-        status.stop()
+        timer.cancel()
 
 
 def _announce_once() -> CompilationReport:
     def report(done: int, begun: int) -> None:
         if done == 0 and begun == 1:
-            with suppress(OSError):  # a closed log must not stop the run
-                print(f"Compiling kernels {FIRST_RUN}", file=sys.stderr, flush=True)
+            _say(f"Compiling kernels {FIRST_RUN}")
 
     return report
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # a closed log must not stop the run
+        print(line, file=sys.stderr, flush=True)
 
 
 class _Lines:
@@ -101,8 +115,7 @@ class _Lines:
         step, updates = self._now
         passed = max(now - self._begun, 1e-9)
         line = f"{self._count(step)}{self._status(step)}, {updates / passed / 1e6:.4g} {self._unit}"
-        with suppress(OSError):  # a closed log must not stop the run
-            print(line + self._left(step, passed), file=sys.stderr, flush=True)
+        _say(line + self._left(step, passed))
 
     def _count(self, step: int) -> str:
         if self._ends:

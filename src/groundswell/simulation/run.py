@@ -38,7 +38,7 @@ from groundswell.simulation.preparation import (
     quantities_of,
     shared_digest,
 )
-from groundswell.simulation.progress import progress
+from groundswell.simulation.progress import phase_progress, progress
 from groundswell.simulation.resources import require_disk_space
 from groundswell.simulation.result import Result
 from groundswell.simulation.results_folder import folder_of, require_writable
@@ -51,21 +51,33 @@ from groundswell.simulation.summary import SOLVE, STEPS, share_of_steps, through
 from groundswell.simulation.time_loop import TimeLoop
 
 NOTHING_WRITTEN = "nothing has been written"
+SHOWN = {  # of the phases of a run, which `summary.json` names
+    "read": "Reading the case",
+    "measure bandwidth": "Measuring the memory bandwidth",
+    "build": "Building the solver",
+    "write": "Writing results",
+}
 ARGUMENTS = ("case", "folder", "resume", "overwrite", "quiet")
 
 
 @dataclass
 class _Clock:
-    """Wall time by phase."""
+    """Wall time by phase, and what the phases show.
 
+    Args:
+        quiet: show nothing.
+    """
+
+    quiet: bool
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
-        begun = time.perf_counter()
+        begun, text = time.perf_counter(), SHOWN.get(phase, "")
         try:
-            yield
+            with phase_progress(text, quiet=self.quiet or not text):
+                yield
         finally:
             self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - begun
 
@@ -279,7 +291,8 @@ def run(
     require_arguments(options, [*ARGUMENTS, *RunOptions.__annotations__])
     request = _Request(case, folder, resume, overwrite, quiet, **options)
     require_callbacks(request.callbacks)
-    clock, job = _Clock(), get_communicator()
+    job = get_communicator()
+    clock = _Clock(quiet or not job.first)
     with ExitStack() as claimed:
         if request.session:
             claimed.enter_context(request.session.kept.used())
@@ -294,8 +307,7 @@ def run(
                     return Result(files.folder)
                 cost = job.collective_try(lambda: cost_of(setup).estimate(setup))
                 job.collective_try(lambda: _require_room(setup, cost, files, done))
-            hidden = quiet or not job.first
-            opened = open_solver(setup, job, clock, quiet=hidden, session=request.session)
+            opened = open_solver(setup, job, clock, session=request.session)
             _require_steps(opened, request.callbacks)
         current = _Run(opened, files, digest, cost, clock, request.session)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):

@@ -15,7 +15,7 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.source import INCLUDE, precision
 from groundswell.backends.threads import team_source
 from groundswell.errors import BackendError
-from groundswell.simulation.progress import compilation_progress
+from groundswell.simulation.progress import phase_progress
 
 
 def compile_all(backend: CpuBackend, sources: list[Source]) -> None:
@@ -42,7 +42,7 @@ def test_a_log_says_once_that_kernels_are_compiled(
 ) -> None:
     backend = CpuBackend(KernelCache(tmp_path))
     for quiet, lines in ((True, 0), (False, 1)):
-        with compilation_progress(quiet=quiet):
+        with phase_progress("Building", quiet=quiet):
             for n in range(2):
                 backend.build(Source(INCLUDE / "triad.h", {"SALT": 2 * quiet + n}))
         assert capsys.readouterr().err.count("Compiling kernels") == lines
