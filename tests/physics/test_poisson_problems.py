@@ -107,7 +107,8 @@ def test_the_python_of_the_guide_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "poisson.md").read_text()
-    once, often, vector, several, scipy = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    once, often, flows, own, vector, several, scipy = blocks
     run_block(once)
     assert "(64, 729, 3)" in capsys.readouterr().out
     assert LagrangeElements.read(Path("u.vtkhdf")).degree == 8
@@ -115,6 +116,9 @@ def test_the_python_of_the_guide_runs(
     x = u.positions[..., 0]
     assert np.allclose(u.values[x == 0], 0) and np.allclose(u.values[x == 1], 0.8)  # the last
     assert 0.99 < u.values.max() < 1  # what began as 1 has cooled at the walls alone
+    run_block(flows)
+    assert "{'east': 0.666" in capsys.readouterr().out
+    assert run_block(own)["found"].values.shape == (64, 216)
     velocity = run_block(vector)["velocity"]
     lid = velocity.values[:, velocity.positions[..., 2] == 1]
     assert (lid[0] == 1).all() and (lid[1:] == 0).all()

@@ -103,6 +103,7 @@ def warnings(setup: Setup) -> list[str]:
         *_rounding(setup.tolerance, setup.case.run.precision),
         *_thin_layers(setup.finest),
         *_uneven_cells(setup.finest),
+        *_without_fluid(setup.case),
         *_between_points(setup.finest),
         *_good_conductors(setup),
     ]
@@ -175,6 +176,17 @@ def _difference(ratio: float) -> str:
 def _grouped(value: float, digits: int) -> str:
     """A number with few digits: `59.9`, `15,560`."""
     return f"{float(f'{value:.{digits}g}'):,g}"
+
+
+def _without_fluid(case: CavityCase) -> Iterator[str]:
+    """Solids, which do not overlap, that leave no room for the fluid."""
+    sizes = [np.subtract(solid.high, solid.low) for solid in case.solid]
+    if np.isclose(np.prod(sizes, axis=1).sum() if sizes else 0.0, np.prod(case.grid.size)):
+        name = "solid[0] fills" if len(sizes) == 1 else "the solids fill"
+        yield (
+            f"{name} the whole box: nothing flows, and the run finds the conduction of heat only; "
+            "make solids smaller if fluid should flow around them"
+        )
 
 
 def _between_points(grid: LevelGrid) -> Iterator[str]:

@@ -30,8 +30,8 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
         text = f"{found['mean']:.6g} {'K' if unit else ''}".strip()
         key, label = f"mean_temperature_{name}", f"mean temperature, {name}"
         yield Quantity(key, found["mean"], label, "K" if unit else "", text, GROUP)
-    for n, found in enumerate(summary.get("solids", [])):
-        yield from _temperatures(n, found, "K" if unit else "")
+    for n, (name, found) in enumerate(summary.get("solids", {}).items()):
+        yield from _temperatures((n, name), found, "K" if unit else "")
     if "heat_imbalance" in summary:
         yield _imbalance(summary)
     fastest = max((peak["value"] for peak in summary["peaks"].values()), default=0.0)
@@ -40,13 +40,16 @@ def findings_of(summary: Mapping[str, Any], unit: str) -> Iterator[Quantity]:
             yield _peak(name, peak, unit)
 
 
-def _temperatures(n: int, found: Mapping[str, float], unit: str) -> Iterator[Quantity]:
-    """Mean and highest temperature of a solid."""
+def _temperatures(
+    solid: tuple[int, str], found: Mapping[str, float], unit: str
+) -> Iterator[Quantity]:
+    """Mean and highest temperature of a solid, with its number and name."""
+    number, name = solid
     least = STILL * max(abs(found["lowest"]), abs(found["highest"]))
     for which in ("mean", "highest"):
         value = found[which] if abs(found[which]) > least else 0.0
         text = f"{value:.6g} {unit}".strip()
-        key, label = f"{which}_temperature_solid_{n}", f"{which} temperature, solid[{n}]"
+        key, label = f"{which}_temperature_solid_{number}", f"{which} temperature, {name}"
         yield Quantity(key, found[which], label, unit, text, GROUP)
 
 

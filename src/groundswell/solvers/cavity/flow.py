@@ -24,6 +24,7 @@ from groundswell.solvers.cavity.sides import WithSides
 from groundswell.solvers.cavity.solid_heat import (
     released,
     solid_boxes,
+    solid_name,
     temperatures,
     wall_conductivity,
     with_ends,
@@ -126,10 +127,12 @@ class Flow:
         lowest, highest = float(t.min()), float(t.max())
         return {"mean": self._mean(t, axis), "lowest": lowest, "highest": highest}
 
-    def solid_temperatures(self) -> Iterator[dict[str, float]]:
-        """Mean, lowest and highest temperature of each solid, K."""
-        for n, box in enumerate(solid_boxes(self.grid)):
-            yield temperatures(self.grid, n, box, self.inside["T", box])
+    def solid_temperatures(self) -> dict[str, dict[str, float]]:
+        """Mean, lowest and highest temperature of each solid, K, by name."""
+        return {
+            solid_name(n): temperatures(self.grid, n, box, self.inside["T", box])
+            for n, box in enumerate(solid_boxes(self.grid))
+        }
 
     def _inside(self, axis: int) -> slice:
         """The points of an axis without those on its ends."""
@@ -150,7 +153,7 @@ class Flow:
             found = {name: self.wall_temperatures(name) for name in exchanging}
             summary["wall_temperatures"] = found
         if self.grid.case.solid:
-            summary["solids"] = [*self.solid_temperatures()]
+            summary["solids"] = self.solid_temperatures()
         if self.grid.scales.heat is None:
             return summary
         axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()

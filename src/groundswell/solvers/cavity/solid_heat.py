@@ -45,7 +45,12 @@ def released(grid: LevelGrid) -> dict[str, float]:
     """Heat that solids release, over that of conduction through the fluid, k dT A / L, by name."""
     scales = grid.scales
     unit = grid.case.conductivity * scales.temperature_difference * scales.area / scales.length
-    return {f"solid[{n}]": s.power / unit for n, s in enumerate(grid.case.solid) if s.power}
+    return {solid_name(n): s.power / unit for n, s in enumerate(grid.case.solid) if s.power}
+
+
+def solid_name(number: int) -> str:
+    """What results call a solid."""
+    return f"solid[{number}]"
 
 
 def solid_boxes(grid: LevelGrid) -> Iterator[Box]:

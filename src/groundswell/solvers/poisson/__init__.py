@@ -38,7 +38,9 @@ info = SolverInfo(
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
-    results={name: f".results:{name}" for name in ("fields", "history", "residuals", "solution")},
+    results={
+        name: f".results:{name}" for name in ("fields", "flows", "history", "residuals", "solution")
+    },
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -21,7 +21,7 @@ from groundswell.case.common import (
     repeated,
 )
 from groundswell.case.expressions import Formula, FormulaInTime, depends_on_time
-from groundswell.case.problems import Violation
+from groundswell.case.problems import Violation, locate
 from groundswell.case.recording import AxisName, Recordable
 from groundswell.case.units import Count, Flag, Length, Number, Positive
 from groundswell.errors import did_you_mean, listed
@@ -198,7 +198,7 @@ class PoissonOutput(OutputSection):
     recordable: ClassVar[Recordable] = Recordable(
         ("u",),
         ("points", "line", "plane"),
-        files=("solution.vtkhdf", "film.nc"),
+        files=("solution.vtkhdf", "film.nc", "flows.nc"),
         on_elements=True,
     )
 
@@ -279,24 +279,31 @@ class PoissonCase(Case):
             yield ("run", "processes"), "are only for boxes; leave them out"
 
     def _violations_in_time(self) -> Iterator[Violation]:
-        """What is only for cases with `[time]`."""
+        """What is only for cases with `[time]`: one violation."""
         if self.time is not None:
             return
-        yield from self._only_in_time()
+        found = [*self._only_in_time()]
+        if len(found) > 1:
+            keys = [locate(place, self)[0] for place, _ in found]
+            others = f"{len(keys) - 1} other keys" if len(keys) > 2 else keys[1]
+            cure = "give its step and duration, or leave them out"
+            yield ("time",), f"is required by {keys[0]} and {others}; {cure}"
+            return
+        yield from found
+
+    def _only_in_time(self) -> Iterator[Violation]:
+        """Keys and functions that are only for cases with `[time]`."""
+        for given, value in self._given_values():
+            if given[-1] in ("capacity", "initial") and value is not None:
+                yield given, "is for cases with [time]; leave it out"
+            elif depends_on_time(value):
+                yield given, "contains the time t, which is for cases with [time]"
         for place, text in STEADY.violations(self.output.record):
             yield ("output", *place), f"{text} without [time]"
         if self.output.film:
             yield ("output", "film"), "is for cases with [time]; leave it out"
         if self.run.checkpoint is not None:
             yield ("run", "checkpoint"), "is for cases with [time]; leave it out"
-
-    def _only_in_time(self) -> Iterator[Violation]:
-        """Keys and functions that are only for cases with `[time]`."""
-        for place, value in self._given_values():
-            if place[-1] in ("capacity", "initial") and value is not None:
-                yield place, "is for cases with [time]; leave it out"
-            elif depends_on_time(value):
-                yield place, "contains the time t, which is for cases with [time]"
 
     @property
     def depends_on_time(self) -> bool:

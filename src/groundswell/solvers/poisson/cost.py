@@ -75,13 +75,14 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
 
 
 def _memory_of_time(setup: Setup, elements: int, *, on_host: bool) -> int:
-    """Bytes of earlier values, a step's vectors, the table of steps and, on a CPU, inertia."""
+    """Bytes of earlier values, a step's vectors, tables of steps and, on a CPU, inertia."""
     if setup.case.time is None:
         return 0
     nodes = (KEPT + HOST_ARRAYS * on_host) * elements * setup.element_nodes
     unknowns = -(-setup.unknowns * elements // setup.mesh.count)
-    values = nodes + unknowns * _step_vectors(setup) + setup.steps * len(StepRow._fields)
-    return DOUBLE * values
+    flows = 2 * (len(setup.case.boundaries) + 1) + 2  # numbers of a step, see FlowHistory
+    rows = setup.steps * (len(StepRow._fields) + flows)
+    return DOUBLE * (nodes + unknowns * _step_vectors(setup) + rows)
 
 
 def _step_vectors(setup: Setup) -> int:

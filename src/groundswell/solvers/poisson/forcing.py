@@ -6,7 +6,7 @@ evaluates the rest at each time, but only the sides or the source that it consis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Forcing:
         load: integrals of the source and over sides, assembled; of this rank's own values.
         prescribed: u on fixed sides, assembled, 0 elsewhere.
         largest: a bound of the magnitudes of prescribed values.
+        amounts: this rank's part of what flows in where u is 0 through each side with a flux or
+            heat transfer, and of the integral of the source.
 
     Raises:
         InputError: a function is not finite.
@@ -55,12 +57,14 @@ class Forcing:
         self._functions = [Expression(g, (TIME,)) for g in parts]
         terms = [problem.evaluate(equation) for equation in parts.values()]
         self._loads, self._known = self._upload(terms, more=rest is not None)
-        self._sizes = self._measure(terms)
-        self._rest = None
+        self._sizes, self._rest = self._measure(terms), None
+        tags = [*whole(0.0).inflows]
+        self._amounts = np.array([amounts_of(of_part, tags, problem) for of_part in terms])
         if rest is not None:
             last = self._loads[-1], self._known[-1]
-            self._rest = ChangingTerms(problem, kernels, rest, *last)
+            self._rest = ChangingTerms(problem, kernels, rest, *last, tags)
         self.largest, self._factors = 0.0, list[float]()
+        self.amounts = np.zeros(len(tags) + 1)
         self._combined = list[Combination]()
         if [*parts] == [ALWAYS] and rest is None:
             self.load, self.prescribed = self._loads[0], self._known[0]
@@ -103,8 +107,10 @@ class Forcing:
         if factors == self._factors and self._rest is None:
             return False
         self._factors, self.largest = factors, float(np.abs(factors) @ self._sizes)
+        self.amounts = factors @ self._amounts
         if self._rest is not None:
             self.largest += self._rest.update(time)
+            self.amounts += self._rest.amounts
             factors = [*factors, 1.0]
         for combination in self._combined:
             combination.run(factors)
@@ -121,12 +127,22 @@ class Forcing:
             self._rest.close()
 
 
+def amounts_of(terms: Terms, tags: Sequence[int], problem: BoundaryValueProblem) -> list[float]:
+    """What flows in through each side where u is 0, and the integral of the source."""
+    (inflows,) = terms.inflows
+    return [*(inflows[tag] for tag in tags), float((problem.system.mass * terms.source).sum())]
+
+
 class ChangingTerms:
     """Terms that the host evaluates at each time, and copies to the device.
 
     Args:
         equation: with the source and the sides that change; others are 0 or left out.
         load, prescribed: assembled values that they replace.
+        tags: of all sides with a flux or heat transfer.
+
+    Attributes:
+        amounts: see `Forcing`.
     """
 
     def __init__(
@@ -136,13 +152,14 @@ class ChangingTerms:
         equation: EquationAt,
         load: DeviceArray,
         prescribed: DeviceArray,
+        tags: Sequence[int],
     ) -> None:
         self._problem, self._equation, first = problem, equation, equation(0.0)
         system, space = problem.system, problem.system.space
         self._local = system.backend.zeros((space.dofs.size,), "f8")
         self._gather = space.operation(system.backend, "gather", self._local, load)
         self._has_source = not is_zero(first)
-        sides = [*first.fluxes, *first.robin]
+        sides, self._tags, self.amounts = [*first.inflows], tags, np.zeros(len(tags) + 1)
         self._faces = TaggedFaces.of(space.mesh, space.degree, space.elements, sides)
         self._on_faces = self._faces.on_faces(sides)
         rows, nodes = np.nonzero(self._on_faces)
@@ -164,16 +181,18 @@ class ChangingTerms:
 
     def _evaluate(self, equation: Equation) -> tuple[Floats, Floats]:
         """Loads at all nodes or those on sides, and prescribed values at fixed nodes."""
-        name = equation.side
-        fluxes = self._faces.integrate(equation.fluxes, lambda tag: f"the flux of {name(tag)}")
-        inflows = {tag: side.inflow for tag, side in equation.robin.items()}
-        fluxes += self._faces.integrate(
-            inflows, lambda tag: f"h times the ambient value of {name(tag)}"
-        )
+        integrals = {
+            tag: self._faces.integrate({tag: function}, equation.inflow_name)
+            for tag, function in equation.inflows.items()
+        }
+        inflows = sum(integrals.values(), np.zeros(self._faces.nodes.shape[:-1]))
+        amounts = [float(integrals[t].sum()) if t in integrals else 0.0 for t in self._tags]
+        self.amounts = np.array([*amounts, 0.0])
         if not self._has_source:
-            return fluxes[self._on_faces], self._fixed.evaluate(equation)
+            return inflows[self._on_faces], self._fixed.evaluate(equation)
         loads = self._problem.system.mass * self._problem.evaluate_source(equation)
-        loads[self._faces.outside] += fluxes
+        self.amounts[-1] = loads.sum()
+        loads[self._faces.outside] += inflows
         return loads, self._fixed.evaluate(equation)
 
     def close(self) -> None:

@@ -31,6 +31,14 @@ class Inertia:
         """Integrals of capacity times each node's basis function, assembled."""
         return self._system.load(np.broadcast_to(self.capacity, self._weights.shape), None)
 
+    def stored(self, values: Floats) -> float:
+        """The integral of capacity times u over the whole mesh.
+
+        Args:
+            values: u at this rank's nodes, (elements, (N + 1)^3).
+        """
+        return sum(self._system.space.comm.allgather(float((self._weights * values).sum())))
+
     def initial(self, prescribed: Floats) -> Floats:
         """Initial values at the nodes, (elements, (N + 1)^3), the same in all elements of a node.
 

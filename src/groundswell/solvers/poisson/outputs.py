@@ -108,13 +108,19 @@ class Outputs:
         """Summary of the whole solution; all ranks must call it."""
         history = self._solution.history
         first, last = (float(history.residuals[n]) for n in (0, -1))
-        found = {
+        found: dict[str, Any] = {
             "iterations": history.iterations,
             "converged": history.converged,
             "residual": last,
             "relative_residual": last / first if first else 0.0,
         }
-        return found | self._range() | self._mean() | self._errors() | self._flows()
+        found |= self._range() | self._mean() | self._errors() | self._flows()
+        return found | self._unit()
+
+    def _unit(self) -> dict[str, str]:
+        """The unit of u, if the case gives it."""
+        unit = self._setup.case.output.unit
+        return {"unit": unit} if unit else {}
 
     def _mean(self) -> dict[str, float]:
         """The mean of u over the domain; all ranks must call it."""

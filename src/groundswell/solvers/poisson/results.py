@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from groundswell.formats.netcdf import open_dataset
 from groundswell.formats.text import read_json, read_table
 from groundswell.simulation.readers import FileReader
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
@@ -27,6 +28,13 @@ residuals = FileReader("convergence.csv", _table, "run the case without [time]; 
 
 # Of a solution in time: iterations, the range of u and its mean, by time, s.
 history = FileReader("history.csv", _table, "run the case with [time]")
+
+# Of a solution in time: flows through sides, and what has flowed in, by time, s.
+flows = FileReader(
+    "flows.nc",
+    lambda path: open_dataset(path).load(),
+    "run the case with [time]; without it, solution has the flows",
+)
 
 # u, and its error if the exact u is known, (element, node), with the nodes' x, y and z, m. The
 # nodes in the file are equidistant in each element, with a degree of at most 10.

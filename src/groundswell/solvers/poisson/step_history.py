@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,23 +34,23 @@ class StepRow(NamedTuple):
     mean: float
 
 
-class StepHistory:
-    """One row for each step in time.
+class StepTable:
+    """A row of numbers for each step in time, of which the first is the time at its end.
 
     Attributes:
         rows: (steps, columns). They are on the device, so that checkpoints include them. Unused
             rows are zero.
     """
 
-    def __init__(self, backend: Backend, steps: int) -> None:
+    def __init__(self, backend: Backend, steps: int, columns: int) -> None:
         self._backend = backend
-        self.rows = backend.zeros((steps, len(StepRow._fields)), np.float64)
+        self.rows = backend.zeros((steps, columns), np.float64)
 
     def clear(self) -> None:
         """Begin again."""
         self._backend.assign(self.rows, np.zeros(self.rows.shape))
 
-    def append(self, step: int, row: StepRow) -> None:
+    def append(self, step: int, row: Sequence[float]) -> None:
         """Store a step, counted from 1."""
         self._backend.assign(self.rows[step - 1 : step], np.array([row]))
 
@@ -57,6 +58,13 @@ class StepHistory:
         """The rows so far."""
         rows = np.asarray(self._backend.to_host(self.rows))
         return rows[rows[:, 0] > 0]
+
+
+class StepHistory(StepTable):
+    """How each step went: a `StepRow` of each."""
+
+    def __init__(self, backend: Backend, steps: int) -> None:
+        super().__init__(backend, steps, len(StepRow._fields))
 
     @property
     def steps(self) -> int:

@@ -44,6 +44,11 @@ class StepKernels:
         given = {**arguments, found: target, "count": count, "blocks": blocks}
         return [self._module.launch(name, Blocks(blocks, LANES), **given)], target
 
+    def on_pieces(self, name: str, blocks: int, **arguments: KernelArgument) -> list[Launch]:
+        """Launches for so many blocks, whose pieces are among the arguments."""
+        launch = self._module.launch(name, Blocks(blocks, LANES), **arguments, blocks=blocks)
+        return [launch] if blocks else []
+
 
 @dataclass
 class Choice:

@@ -20,11 +20,14 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.poisson.element_solver import ElementSolver
+from groundswell.solvers.poisson.flow_history import FlowHistory, FlowTotals
 from groundswell.solvers.poisson.forcing import Forcing
 from groundswell.solvers.poisson.implicit_step import ImplicitStep, Stages
 from groundswell.solvers.poisson.inertia import Inertia
 from groundswell.solvers.poisson.outputs import Solution
 from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.side_flows import by_name
+from groundswell.solvers.poisson.step_flows import StepFlows
 from groundswell.solvers.poisson.step_history import StepHistory, StepRow
 from groundswell.solvers.poisson.step_kernels import StepKernels
 from groundswell.solvers.poisson.step_outputs import StepOutputs
@@ -39,6 +42,7 @@ class UnsteadyPoisson(ElementSolver):
 
     Attributes:
         kept: u and its values one and two steps earlier, (3, elements, (N + 1)^3).
+        history, flow_history: how the steps went, and what flowed in.
 
     Raises:
         InputError: a function is not finite, or the capacity is not positive.
@@ -58,12 +62,17 @@ class UnsteadyPoisson(ElementSolver):
         self._forcing = self._make_forcing(kernels)
         rates = self._inertia.rate * self._inertia.assemble()
         self._implicit = ImplicitStep(system, kernels, self._forcing, rates, self.kept)
+        equation = setup.step_equation
+        self._flows = StepFlows(self.problem, equation, self._forcing, self._implicit, rates)
+        names = [*by_name(dict.fromkeys(self._flows.sides, 0.0), setup.sides)]
+        self._totals = FlowTotals(len(names) + 1, self._scheme.leading, self._dt)
         self.history = StepHistory(backend, setup.steps)
+        self.flow_history = FlowHistory(backend, setup.steps, names)
         exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = ConvergenceHistory(np.zeros(1), converged=False)
         solution = Solution(self.elements, self.kept[0], nothing, exact)
         about = (setup, backend, self.comm, self.problem, solution)
-        self.outputs = StepOutputs(*about, self.history)
+        self.outputs = StepOutputs(*about, (self.history, self.flow_history))
         self._solution = solution
         self.restart()
 
@@ -77,13 +86,17 @@ class UnsteadyPoisson(ElementSolver):
     def restart(self) -> None:
         """Begin with the initial values; those of fixed sides hold from time 0 on."""
         self.history.clear()
+        self.flow_history.clear()
         terms = self.problem.evaluate(self.setup.equation)
-        self.backend.assign(self.kept[0], self._inertia.initial(terms.prescribed))
+        initial = self._inertia.initial(terms.prescribed)
+        self._stored = self._inertia.stored(initial)
+        self.backend.assign(self.kept[0], initial)
         self.prepare()
 
     def prepare(self) -> None:
         """Find out how many steps have been made, and the size of u."""
         self._done, self._solved = self.history.steps, list[ConvergenceHistory]()
+        self._totals.restore(self.flow_history.totals)
         u = self.solution()
         self._implicit.size = max(self.comm.allgather(float(np.abs(u).max())))
 
@@ -98,29 +111,35 @@ class UnsteadyPoisson(ElementSolver):
         is_first = self._done < self._scheme.first_steps
         (self._first_step if is_first else self._later_step)()
         self._implicit.store()
+        self._totals.end()
         self._done += 1
         self.history.append(self._done, self._row())
+        self.flow_history.append(self._done, self._flow_row())
 
     def _later_step(self) -> None:
         """A step of backward differences from the earlier values."""
         leading, others = self._scheme.leading, self._scheme.others
         there = min(self._done + 1, KEPT)
-        self._implicit.begin([-a / leading for a in others], EXTRAPOLATION[there - 1])
+        base = [-a / leading for a in others]
+        self._implicit.begin(base, EXTRAPOLATION[there - 1])
+        self._totals.begin(base)
         self._solve(1.0)
 
     def _first_step(self) -> None:
         """A Runge-Kutta step; see `Stage`."""
         self._implicit.begin((1.0,), (1.0,))
+        self._totals.begin((1.0,))
         stages = Stages(self._implicit, self._scheme.leading, len(self._scheme.stages))
         for number, stage in enumerate(self._scheme.stages):
             stages.begin(stage)
-            self._solve(stage.at)
+            self._solve(stage.at, stage.factors)
             stages.end(number)
 
-    def _solve(self, at: float) -> None:
-        """Solve for u at a time in this step."""
+    def _solve(self, at: float, factors: Sequence[float] = ()) -> None:
+        """Solve for u at a time in this step; the factors are those of a `Stage`."""
         time = (self._done + at) * self._dt
         self._solved.append(self._implicit.solve(time, self.setup.case.tolerance))
+        self._totals.add(self._flows.measure(), factors)
 
     def _row(self) -> StepRow:
         found = self._implicit.extremes
@@ -133,6 +152,10 @@ class UnsteadyPoisson(ElementSolver):
             largest=found.largest,
             mean=found.inertia / (self._inertia.rate * self._inertia.total),
         )
+
+    def _flow_row(self) -> list[float]:
+        stored = self._implicit.extremes.inertia / self._inertia.rate - self._stored
+        return [self.time(self._done), *self._totals.flows, *self._totals.newest, stored]
 
     @property
     def _iterations(self) -> int:
@@ -176,8 +199,9 @@ class UnsteadyPoisson(ElementSolver):
         """The arrays of a checkpoint: writing them back restores the solver."""
         names = ("u", "earlier-1", "earlier-2")
         kept = {n: self.on_elements(each) for n, each in zip(names, self.kept, strict=True)}
-        rows = DistributedArray.replicated(self.history.rows, self.comm)
-        return {**kept, "history": rows, **self.outputs.state()}
+        tables = {"history": self.history, "flows": self.flow_history}
+        rows = {n: DistributedArray.replicated(t.rows, self.comm) for n, t in tables.items()}
+        return {**kept, **rows, **self.outputs.state()}
 
     def status(self, step: int) -> str:
         """Simulated time, and the iterations of the last step."""

@@ -96,8 +96,10 @@ def assert_turned(found: Flow, original: Flow, turn: Turn, exactness: float) -> 
     size = original.grid.case.grid.size
     got, wanted = found.summary(), original.summary()
     peaks, turned = got.pop("peaks"), wanted.pop("peaks")
-    for mine, other in zip(got.pop("solids", []), wanted.pop("solids", []), strict=True):
-        assert mine == pytest.approx(other, rel=exactness, abs=exactness)
+    solids = got.pop("solids", {}), wanted.pop("solids", {})
+    assert [*solids[0]] == [*solids[1]]
+    for name, mine in solids[0].items():
+        assert mine == pytest.approx(solids[1][name], rel=exactness, abs=exactness)
     assert got.pop("heat_released", {}) == pytest.approx(wanted.pop("heat_released", {}))
     heat = {turn.side(name): value for name, value in wanted.pop("heat_in", {}).items()}
     assert got.pop("heat_in", {}) == pytest.approx(heat, rel=exactness, abs=exactness)

@@ -77,7 +77,7 @@ def test_findings_name_what_an_engineer_asks_for() -> None:
     found = {q.label: str(q) for q in findings_of({"peaks": moving}, "m/s")}
     assert found == {"largest u, along -x": "0.25 m/s at z = 0.8123"}
     block = {"mean": 3e-19, "lowest": -0.26, "highest": 0.26}
-    found = {q.label: str(q) for q in findings_of({"peaks": {}, "solids": [block]}, "")}
+    found = {q.label: str(q) for q in findings_of({"peaks": {}, "solids": {"solid[0]": block}}, "")}
     assert [*found.values()] == ["0", "0.26"]
 
 

@@ -156,7 +156,8 @@ def test_numbers_of_a_heated_block() -> None:
     assert found["heat_released"] == {"solid[0]": pytest.approx(0.3)}
     assert sum(found["heat_in"].values()) == pytest.approx(-0.3, abs=1e-8)
     assert abs(found["heat_imbalance"]) < 1e-8
-    (temperatures,) = found["solids"]
+    assert [*found["solids"]] == [*found["heat_released"]]
+    temperatures = found["solids"]["solid[0]"]
     block = flow.fields["T"][6:11, 1, 6:11]
     assert temperatures["highest"] == block.max() and temperatures["lowest"] == block.min()
     assert 0 < temperatures["mean"] < temperatures["highest"]
@@ -235,6 +236,19 @@ def test_messages(solids: Any, changes: dict[str, Any], text: str) -> None:
     }
     with pytest.raises(GroundswellError, match=text):
         prepare(CavityCase(**content | changes))
+
+
+@pytest.mark.parametrize("at", [None, 0.5])
+def test_solids_without_any_fluid_are_named(at: float | None) -> None:
+    """One that fills the box, or two that share it."""
+    whole = {"low": [0.0, 0.0, 0.0], "high": [1.0, 0.8, 1.0], "conductivity": 2.0}
+    halves = [whole | {"high": [1.0, 0.8, at]}, whole | {"low": [0.0, 0.0, at]}]
+    said = "solid[0] fills" if at is None else "the solids fill"
+    found = warnings_of(prepare(make("inside", solid=[whole] if at is None else halves)))
+    (text,) = [w for w in found if "whole box" in w]
+    assert text.startswith(f"{said} the whole box: nothing flows")
+    half = prepare(make("inside", solid=halves[:1] if at else [BLOCK]))
+    assert not [w for w in warnings_of(half) if "whole box" in w]
 
 
 def test_surfaces_between_points_are_named() -> None:

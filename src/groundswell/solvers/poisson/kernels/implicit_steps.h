@@ -51,6 +51,19 @@ KERNEL put_values(const double* RESTRICT values, const index_t* RESTRICT indices
   FOR_ITEMS(n, count) target[indices[n]] = values[n];
 }
 
+// The sum of factors[n] * values[indices[n]] of each piece, from firsts[b] up to firsts[b + 1].
+KERNEL sum_products(const double* RESTRICT values, const index_t* RESTRICT indices,
+                    const double* RESTRICT factors, const index_t* RESTRICT firsts,
+                    double* RESTRICT sums, index_t blocks) {
+  FOR_BLOCKS(b, blocks) {
+    double sum[1] = {0};
+    FOR_THREADS(lane, LANES)
+      for (index_t n = firsts[b] + lane; n < firsts[b + 1]; n += LANES)
+        sum[0] += factors[n] * values[indices[n]];
+    store_block_sums(sum, sums + b);
+  }
+}
+
 // Combines the values before: KEPT arrays of the elements' nodes, a pitch apart, of which there are
 // `terms`. `first` is the first node of each assembled value.
 KERNEL combine_kept(const Choice* RESTRICT choice, const double* RESTRICT kept, index_t pitch,
