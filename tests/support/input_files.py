@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray
 from awp_files import write_awp_mesh, write_awp_source
+from event_files import Quake, quakeml
 from small_cases import small_case
 
 from groundswell.formats.netcdf import Variable
@@ -118,6 +119,19 @@ def station_xml(folder: Path) -> tuple[Path, Content]:
     return path, earthquake(grid=GEOGRAPHY, receiver=None, receivers={"file": path.name})
 
 
+def specfem_stations(folder: Path) -> tuple[Path, Content]:
+    path = folder / "STATIONS"
+    path.write_text("OLI CI 610 320 10.0 0.0\nPAS CI 500 900 10.0 100.0\n")
+    return path, earthquake(receiver=None, receivers={"file": path.name})
+
+
+def quakeml_event(folder: Path) -> tuple[Path, Content]:
+    path = folder / "event.xml"
+    path.write_bytes(quakeml(Quake(shift=0.1, half_duration=0.1)))
+    source = {"kind": "event", "file": path.name, "x": 600.0, "y": 600.0, "depth": 600.0}
+    return path, earthquake(source=[source | {"magnitude": 4.0}])
+
+
 def time_table(folder: Path) -> tuple[Path, Content]:
     path = folder / "pulse.txt"
     path.write_text("# time, moment rate\n0 0\n0.1 1\n0.2 0.5\n0.3 0\n")
@@ -199,6 +213,8 @@ FORMATS: dict[str, Callable[[Path], tuple[Path, Content]]] = {
         srf,
         stations,
         station_xml,
+        specfem_stations,
+        quakeml_event,
         time_table,
         mask,
         gmsh2,
@@ -209,3 +225,4 @@ FORMATS: dict[str, Callable[[Path], tuple[Path, Content]]] = {
     )
 }
 TEXTS = {"layers", "awp_text", "srf", "stations", "station_xml", "time_table", "gmsh2", "gmsh4"}
+TEXTS |= {"specfem_stations", "quakeml_event"}

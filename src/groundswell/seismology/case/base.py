@@ -111,6 +111,9 @@ class SeismicCase(Case):
     def _one_list(cls, receivers: ReceiverFile | None, info: ValidationInfo) -> ReceiverFile | None:
         if receivers and info.data.get("receiver"):
             reject([((), "give stations as [[receiver]] or in a file, not both")])
+        grid = info.data.get("grid")
+        if receivers and receivers.outside == "skip" and grid and not hasattr(grid, "size"):
+            reject([(("outside",), 'cannot be "skip" on a mesh; leave out the stations beside it')])
         return receivers
 
     def violations(self) -> Iterator[Violation]:

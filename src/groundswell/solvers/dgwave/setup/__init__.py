@@ -10,7 +10,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.sac_mseed import require_formats
-from groundswell.seismology.receivers import Station, place_receivers
+from groundswell.seismology.receivers import PlacedReceivers, Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.event_files import complete_event
 from groundswell.seismology.survey import Survey
@@ -65,13 +65,15 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     geometry, materials, absorption = ground.geometry, ground.materials, ground.absorption
     limit = limit_steps(case, materials, absorption.decay)
     receivers = _place_receivers(case)
-    time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
+    interval = sampling_interval(case, receivers.stations)
+    time_step = TimeStep.choose(case.time, limit.stable, interval)
     equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
     faults = build_faults(case.fault, geometry, materials)
     start = event_position(case.fault, [each.estimates for each in faults.faults] if faults else [])
     event = complete_event(case.event, case.source)
-    survey = Survey(build_sources(case.source, context, event), receivers, start, event)
+    sources = build_sources(case.source, context, event)
+    survey = Survey(sources, receivers.stations, start, receivers.skipped, event)
     duration = case.time.duration
     return Setup(
         case,
@@ -95,10 +97,10 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     )
 
 
-def _place_receivers(case: DgWaveCase) -> list[Station]:
+def _place_receivers(case: DgWaveCase) -> PlacedReceivers:
     """The receivers of a case; checks the formats of their recordings."""
     receivers = place_receivers(case)
-    if receivers:
+    if receivers.stations:
         require_formats(case.output.seismograms.formats)
     return receivers
 
