@@ -10,6 +10,7 @@ import numpy as np
 import xarray
 from awp_files import write_awp_mesh, write_awp_source
 from event_files import Quake, quakeml
+from fsp_files import Model, Segment
 from small_cases import small_case
 
 from groundswell.formats.netcdf import Variable
@@ -101,6 +102,15 @@ def srf(folder: Path) -> tuple[Path, Content]:
     path.write_text(f"2.0\nPLANE 1\n{plane}POINTS 2\n" + "".join(points))
     sections = {"source": [{"kind": "srf", "file": path.name}], "grid": GEOGRAPHY}
     return path, earthquake(**sections)
+
+
+def fsp(folder: Path) -> tuple[Path, Content]:
+    path = folder / "model.fsp"
+    columns = {"SLIP": [0.3], "RAKE": [170.0], "TRUP": [0.0], "RISE": [0.2]}
+    segment = Segment(30.0, 80.0, (1, 1), {n: np.array(of) for n, of in columns.items()})
+    path.write_text(Model([segment]).text())
+    place = {"x": 600.0, "y": 600.0, "depth": 600.0}
+    return path, earthquake(source=[{"kind": "fsp", "file": path.name, **place}])
 
 
 def stations(folder: Path) -> tuple[Path, Content]:
@@ -211,6 +221,7 @@ FORMATS: dict[str, Callable[[Path], tuple[Path, Content]]] = {
         awp_binary,
         awp_text,
         srf,
+        fsp,
         stations,
         station_xml,
         specfem_stations,
@@ -225,4 +236,4 @@ FORMATS: dict[str, Callable[[Path], tuple[Path, Content]]] = {
     )
 }
 TEXTS = {"layers", "awp_text", "srf", "stations", "station_xml", "time_table", "gmsh2", "gmsh4"}
-TEXTS |= {"specfem_stations", "quakeml_event"}
+TEXTS |= {"fsp", "specfem_stations", "quakeml_event"}

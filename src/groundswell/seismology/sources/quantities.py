@@ -10,7 +10,7 @@ import numpy as np
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.seismology.case.events import EventFile, EventSection
-from groundswell.seismology.case.sources import AwpRupture, SrfRupture
+from groundswell.seismology.case.sources import AwpRupture, RuptureFile
 from groundswell.seismology.formats.event_choice import describe
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.event import reference_time
@@ -22,6 +22,7 @@ _NAMES = {
     "moment-tensor": "moment tensor",
     "event": "event",
     "srf": "rupture",
+    "fsp": "rupture",
     "awp": "AWP source",
 }
 _SHOWN = 8  # number of sources that are shown; JSON lists all of them
@@ -115,7 +116,7 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
         size = section.volume if section.strength is None else section.strength / 1e5
         yield f"airgun of {size:.4g} {'m3' if section.strength is None else 'bar m'}"
         return
-    if fault and isinstance(section, SrfRupture):
+    if fault and isinstance(section, RuptureFile):
         name += f" of {counted(fault.subfaults, 'subfault')} ({section.file.name})"
     elif isinstance(section, AwpRupture):
         name += f" of {counted(section.points, 'point')} ({section.file.name})"
