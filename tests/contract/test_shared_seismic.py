@@ -14,7 +14,7 @@ import pytest
 import xarray
 from awp_files import write_awp_mesh, write_awp_source
 from event_files import Quake, quakeml
-from input_files import srf, time_table
+from input_files import fsp, srf, time_table
 
 import groundswell as gs
 from groundswell import registry
@@ -152,6 +152,7 @@ SOURCES: dict[str, Example] = {
     "airgun": lambda folder: {**AT, "depth": 190.0, "volume": 1.0},
     "event": event,
     "srf": rupture,
+    "fsp": lambda folder: fsp(folder)[1]["source"][0],
     "awp": awp_rupture,
 }
 TIME_FUNCTIONS: dict[str, Example] = {
@@ -249,7 +250,7 @@ def test_sources(solver: str, tmp_path: Path) -> None:
     """All kinds at once, in rock below water; a rupture or a time function names its entry."""
     sources = [{"kind": kind, **SOURCES[kind](tmp_path)} for kind in shared("source")]
     for source in sources:
-        if source["kind"] not in ("srf", "awp"):
+        if source["kind"] not in ("srf", "fsp", "awp"):
             source["time_function"] = PULSE
     medium = {"kind": "layered", "layers": layers(is_wet=True)}
     run(solver, tmp_path, source=sources, medium=medium)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import xarray
 from awp_files import write_awp_mesh, write_awp_source
+from event_files import Quake, quakeml
+from fsp_files import Model, Segment
 from small_cases import small_case
 
 from groundswell.formats.netcdf import Variable
@@ -102,6 +104,15 @@ def srf(folder: Path) -> tuple[Path, Content]:
     return path, earthquake(**sections)
 
 
+def fsp(folder: Path) -> tuple[Path, Content]:
+    path = folder / "model.fsp"
+    columns = {"SLIP": [0.3], "RAKE": [170.0], "TRUP": [0.0], "RISE": [0.2]}
+    segment = Segment(30.0, 80.0, (1, 1), {n: np.array(of) for n, of in columns.items()})
+    path.write_text(Model([segment]).text())
+    place = {"x": 600.0, "y": 600.0, "depth": 600.0}
+    return path, earthquake(source=[{"kind": "fsp", "file": path.name, **place}])
+
+
 def stations(folder: Path) -> tuple[Path, Content]:
     path = folder / "stations.csv"
     path.write_text("network,station,x,y,depth\nGS,A,320,710,0\nGS,B,900,500,450\n")
@@ -116,6 +127,19 @@ def station_xml(folder: Path) -> tuple[Path, Content]:
     at = Station("OLI", HERE[1], HERE[0], 10.0, channels=[channel])
     Inventory([Network("CI", stations=[at])], source="test").write(str(path), format="STATIONXML")
     return path, earthquake(grid=GEOGRAPHY, receiver=None, receivers={"file": path.name})
+
+
+def specfem_stations(folder: Path) -> tuple[Path, Content]:
+    path = folder / "STATIONS"
+    path.write_text("OLI CI 610 320 10.0 0.0\nPAS CI 500 900 10.0 100.0\n")
+    return path, earthquake(receiver=None, receivers={"file": path.name})
+
+
+def quakeml_event(folder: Path) -> tuple[Path, Content]:
+    path = folder / "event.xml"
+    path.write_bytes(quakeml(Quake(shift=0.1, half_duration=0.1)))
+    source = {"kind": "event", "file": path.name, "x": 600.0, "y": 600.0, "depth": 600.0}
+    return path, earthquake(source=[source | {"magnitude": 4.0}])
 
 
 def time_table(folder: Path) -> tuple[Path, Content]:
@@ -197,8 +221,11 @@ FORMATS: dict[str, Callable[[Path], tuple[Path, Content]]] = {
         awp_binary,
         awp_text,
         srf,
+        fsp,
         stations,
         station_xml,
+        specfem_stations,
+        quakeml_event,
         time_table,
         mask,
         gmsh2,
@@ -209,3 +236,4 @@ FORMATS: dict[str, Callable[[Path], tuple[Path, Content]]] = {
     )
 }
 TEXTS = {"layers", "awp_text", "srf", "stations", "station_xml", "time_table", "gmsh2", "gmsh4"}
+TEXTS |= {"fsp", "specfem_stations", "quakeml_event"}

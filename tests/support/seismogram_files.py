@@ -31,6 +31,9 @@ class Site:
     longitude: float | None = None
     latitude: float | None = None
     kind: str = "hydrophone"
+    location: str = ""
+    channel: str = ""
+    elevation: float | None = None
 
 
 SITES = (

@@ -21,12 +21,14 @@ class Survey:
         entries: the `[[source]]` entries as point sources; see `build_sources`.
         receivers: all receivers, including those of a station file; see `place_receivers`.
         hypocentre: where a fault starts to break (x, y, depth), m; None without faults.
+        skipped: codes of the stations of a file that lie outside the region.
         event: the section `[event]`, completed by events of files; see `complete_event`.
     """
 
     entries: list[SourceEntry]
     receivers: list[Station]
     hypocentre: Point | None = None
+    skipped: tuple[str, ...] = ()
     event: EventSection = field(default_factory=EventSection)
 
     @cached_property

@@ -27,14 +27,14 @@ from groundswell.seismology.case.receivers import (
     repeated_codes,
     wrong_instrument,
 )
-from groundswell.seismology.case.sources import Source, SrfRupture, misplaced_rupture
+from groundswell.seismology.case.sources import RuptureFile, Source, misplaced_rupture
 
 
 def _placed_source(source: Source, info: ValidationInfo) -> Source:
     grid = info.data.get("grid")
     if grid and isinstance(source, Position):
         reject(grid.misplaced(source))
-    if grid and isinstance(source, SrfRupture):
+    if grid and isinstance(source, RuptureFile):
         reject(misplaced_rupture(source, grid))
     if grid and isinstance(source, EventFile):
         reject(misplaced_event(source, grid))
@@ -111,6 +111,9 @@ class SeismicCase(Case):
     def _one_list(cls, receivers: ReceiverFile | None, info: ValidationInfo) -> ReceiverFile | None:
         if receivers and info.data.get("receiver"):
             reject([((), "give stations as [[receiver]] or in a file, not both")])
+        grid = info.data.get("grid")
+        if receivers and receivers.outside == "skip" and grid and not hasattr(grid, "size"):
+            reject([(("outside",), 'cannot be "skip" on a mesh; leave out the stations beside it')])
         return receivers
 
     def violations(self) -> Iterator[Violation]:

@@ -12,9 +12,21 @@ from pydantic import BeforeValidator, Field, PlainValidator
 from groundswell.case.common import DataFile, Section
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Angle, CountOrZero, Length, Number
+from groundswell.errors import InputError
 from groundswell.seismology.case.grid import GridSection, Latitude, Longitude, Position
-from groundswell.seismology.formats.event_choice import choose_event
-from groundswell.seismology.formats.events import Catalogue, CatalogueEvent, read_catalogue
+from groundswell.seismology.formats.event_choice import choose_event, choose_mechanism
+from groundswell.seismology.formats.event_conventions import (
+    GLOBAL_CMT,
+    Convention,
+    convention_of,
+    in_convention,
+)
+from groundswell.seismology.formats.events import (
+    Catalogue,
+    CatalogueEvent,
+    Mechanism,
+    read_catalogue,
+)
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
 MAX_MAGNITUDE = 10.5
@@ -56,7 +68,7 @@ class EventSection(Section):
 def _choice(value: Any) -> int | str:
     """An index from 0, or text that is not empty."""
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        reject([((), 'must be an index, an identifier or a name in quotes, or "largest"')])
+        reject([((), 'must be an index, an identifier or a name in quotes, "largest" or "all"')])
     if isinstance(value, int) and value < 0:
         reject([((), "must be at least 0")])
     return value
@@ -67,9 +79,11 @@ class EventFile(Section):
 
     The position is the centroid that belongs to the moment tensor or, without one, the hypocentre.
     `x` and `y`, `longitude` and `latitude`, `depth`, `magnitude` and `time_function` supply what
-    the file lacks, or replace it. Time functions without `onset` and `centroid` have their centroid
-    at the centroid time of the file or, without one, begin at its origin time. The y axis of the
-    grid points `azimuth` degrees clockwise from north, by default as in `[grid.geography]`.
+    the file lacks, or replace it. With `select = "all"`, all events act, such as the subfaults of a
+    finite fault; `x` and `y` are then the position of the one that begins first. Time functions
+    without `onset` and `centroid` have their centroid at the centroid time of the file or, without
+    one, begin at its origin time. The y axis of the grid points `azimuth` degrees clockwise from
+    north, by default as in `[grid.geography]`. `convention` is the meaning of tensors and times.
     """
 
     kind: Literal["event"]
@@ -84,12 +98,17 @@ class EventFile(Section):
     magnitude: Magnitude | None = None
     azimuth: Annotated[Angle, Field(ge=-360, le=360)] | None = None
     time_function: AnyTimeFunction | None = None
+    convention: Convention | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Yield a violation unless one pair of coordinates, or none, is given."""
+        """Yield violations of keys that exclude each other."""
         given = [name for name in _COORDINATES if getattr(self, name) is not None]
         if given not in ([], [*_COORDINATES[:2]], [*_COORDINATES[2:]]):
             yield (), "give x and y, or longitude and latitude, or neither"
+        if self.select == ALL:
+            for name in ("longitude", "latitude", "depth", "magnitude", "mechanism"):
+                if getattr(self, name) is not None:
+                    yield (name,), f'is for one event, not for select = "{ALL}"; leave it out'
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -97,11 +116,31 @@ class EventFile(Section):
         return read_catalogue(self.file)
 
     @cached_property
-    def event(self) -> CatalogueEvent:
-        """The selected event; raises `InputError` if there is no such event, or several."""
-        return choose_event(self.catalogue.events, self.select, self.file)
+    def meaning(self) -> Convention:
+        """The convention of the tensors and times; raises `InputError` if it is not clear."""
+        if self.convention is not None or self.select != ALL:
+            return self.convention or GLOBAL_CMT
+        return convention_of(self.catalogue.events, self.file)
+
+    @cached_property
+    def chosen(self) -> tuple[tuple[CatalogueEvent, Mechanism], ...]:
+        """The selected events, at least one, and their mechanisms.
+
+        Events without moment are left out of several. Raises `InputError` if the choice is not
+        unique.
+        """
+        events = [in_convention(event, self.meaning) for event in self.catalogue.events]
+        if self.select != ALL:
+            event = choose_event(events, self.select, self.file)
+            return ((event, choose_mechanism(event, self.mechanism, self.file)),)
+        each = [(event, choose_mechanism(event, None, self.file)) for event in events]
+        found = [(event, mechanism) for event, mechanism in each if any(mechanism.tensor or (1,))]
+        if not found:
+            raise InputError(f"{self.file}: all moment tensors are zero; at least one must not be")
+        return tuple(found)
 
 
+ALL = "all"
 _COORDINATES = ("x", "y", "longitude", "latitude")
 
 

@@ -22,19 +22,40 @@ def station_code(text: str) -> str:
     return text
 
 
+def _location_code(text: str) -> str:
+    """Check a location code; SEED's `--` stands for none."""
+    if not re.fullmatch(r"[A-Za-z0-9]{0,2}|--", text):
+        reject([((), "must be at most two letters or digits")])
+    return text.strip("-")
+
+
+def _channel_code(text: str) -> str:
+    """Check the band and instrument codes of a channel."""
+    if not re.fullmatch(r"([A-Z][A-Z])?", text):
+        allowed = 'must be a band and an instrument code, such as "HH", without a component'
+        reject([((), allowed)])
+    return text
+
+
 Instrument = Literal["seismometer", "hydrophone", "ocean-bottom-node"]
 
 
 class Receiver(Position):
     """A station: its codes, its position and its instrument.
 
-    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both.
+    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both. `location` and
+    `channel`, such as "HH", are SEED codes for output files; without `channel`, the band code
+    follows from the sampling rate. `elevation` is that of the ground, for output files only: a
+    receiver is `depth` below the surface of the model.
     """
 
     kind: Instrument = "seismometer"
     name: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
     network: Annotated[str, AfterValidator(station_code)] = ""
     depth: Length = 0.0
+    location: Annotated[str, AfterValidator(_location_code)] = ""
+    channel: Annotated[str, AfterValidator(_channel_code)] = ""
+    elevation: Length | None = None
 
     @property
     def code(self) -> str:
@@ -43,9 +64,15 @@ class Receiver(Position):
 
 
 class ReceiverFile(Section):
-    """A file of stations: CSV or StationXML."""
+    """A file of stations: CSV, STATIONS of SPECFEM, StationXML or another inventory of ObsPy.
+
+    `channels` is a pattern of the channels of an inventory, such as "HH?" or "00.BH?". Stations
+    outside the region are an error, or skipped.
+    """
 
     file: DataFile
+    channels: Annotated[str, Field(min_length=1, max_length=20)] | None = None
+    outside: Literal["error", "skip"] = "error"
 
 
 def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:

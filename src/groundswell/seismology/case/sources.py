@@ -145,8 +145,8 @@ class Airgun(PointSourceSection):
         yield from exactly_one(self, "volume", "strength")
 
 
-class SrfRupture(Section):
-    """A rupture in Standard Rupture Format, which has longitudes, latitudes and depths.
+class RuptureFile(Section):
+    """A rupture of a file, which has longitudes, latitudes and depths.
 
     By default, the subfaults are at these positions, which requires `[grid.geography]`. With `x`
     and `y`, the rupture is moved so that the subfault that slips first is there, and with `depth`
@@ -155,7 +155,6 @@ class SrfRupture(Section):
     `[grid.geography]`.
     """
 
-    kind: Literal["srf"]
     file: DataFile
     x: Length | None = None
     y: Length | None = None
@@ -177,6 +176,19 @@ class SrfRupture(Section):
                     yield (name,), "requires x and y; give both, or leave it out"
 
 
+class SrfRupture(RuptureFile):
+    """A rupture in Standard Rupture Format."""
+
+    kind: Literal["srf"]
+
+
+class FspRupture(RuptureFile):
+    """A slip model in FSP; `rise` is the duration of slip where the file has none."""
+
+    kind: Literal["fsp"]
+    rise: Annotated[Time, Positive] | None = None
+
+
 class AwpRupture(Section):
     """An AWP source file: moment rates at `points` cells, in `steps` samples `step` (s) apart."""
 
@@ -196,6 +208,7 @@ Source = Annotated[
     | Airgun
     | EventFile
     | SrfRupture
+    | FspRupture
     | AwpRupture,
     TaggedUnion(),
 ]
@@ -204,7 +217,7 @@ Source = Annotated[
 # --- checks across sections -----------------------------------------------------------------------
 
 
-def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violation]:
+def misplaced_rupture(rupture: RuptureFile, grid: GridSection) -> Iterator[Violation]:
     """Yield the violations of a rupture that has no position in the grid, or is outside."""
     if rupture.place is None:
         if grid.geography is None:

@@ -37,7 +37,7 @@ def choose_event(
     if select is None:
         problem = f"has {len(events):,} events; give select: an index, an identifier, a name"
         lines = _lines(events, range(len(events)))
-        raise InputError(f'{path}: the file {problem}, or "{LARGEST}":\n{lines}')
+        raise InputError(f'{path}: the file {problem}, "{LARGEST}" or "all":\n{lines}')
     named = quoted(select) if isinstance(select, str) else str(select)
     problem = "several events" if found else "no event"
     lines = _lines(events, found or range(len(events)))

@@ -6,22 +6,22 @@ An event has a hypocentre, from which its origin time is, and perhaps a centroid
 
 from __future__ import annotations
 
-import glob
 import math
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import InputError, install, reason_of
+from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
+from groundswell.seismology.formats.obspy_files import read_with_obspy
 
 _TENSOR = ("m_rr", "m_tt", "m_pp", "m_rt", "m_rp", "m_tp")
 _RANDOM = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")  # identifiers of ObsPy
 _NO_TIME = "origin time"  # in ObsPy's warning that it has set a date to 1970
+_REMEDY = "give QuakeML, CMTSOLUTION, NDK or FOCMEC"
 _SHOWN = 3  # number of ObsPy's warnings that are passed on
 
 
@@ -105,47 +105,15 @@ def read_catalogue(path: Path | str) -> Catalogue:
     Raises:
         InputError: ObsPy is not installed, or cannot read the file, or finds no event in it.
     """
-    try:
-        import obspy
-    except ImportError:
-        text = f"{path}: reading events needs ObsPy"
-        raise InputError(f"{text}; {install('seismology')}") from None
-    _require_file(path)
-    with (
-        read_errors_reported(path, "an earthquake", "give QuakeML, CMTSOLUTION, NDK or FOCMEC"),
-        warnings.catch_warnings(record=True) as caught,
-    ):
-        warnings.simplefilter("always")
-        try:
-            found = obspy.read_events(glob.escape(str(path)))
-        except TypeError:
-            raise ValueError("ObsPy does not know the format") from None
+    found, texts = read_with_obspy(path, "read_events", "an earthquake", _REMEDY)
+    with read_errors_reported(path, "an earthquake", _REMEDY):
         events = tuple(map(_event, found))
     if not events:
         raise InputError(f"{path}: the file has no events")
-    return Catalogue(events, tuple(_texts(caught, path)))
-
-
-def _require_file(path: Path | str) -> None:
-    try:
-        with Path(path).open("rb"):
-            pass
-    except OSError as error:
-        raise InputError(f"{path}: cannot read events: {reason_of(error)}") from None
-
-
-def _texts(caught: Sequence[warnings.WarningMessage], path: Path | str) -> Iterator[str]:
-    """Yield the first lines of ObsPy's warnings.
-
-    Raises:
-        InputError: an origin time cannot be read.
-    """
-    texts = [str(w.message) for w in caught if not issubclass(w.category, DeprecationWarning)]
-    lines = [reason_of(Warning(text.partition("\n")[0])) for text in dict.fromkeys(texts)]
-    if wrong := next((line for line in lines if _NO_TIME in line), ""):
+    if wrong := next((text for text in texts if _NO_TIME in text), ""):
         raise InputError(f"{path}: the origin time cannot be read ({wrong}); correct it")
-    for line in lines[:_SHOWN]:
-        yield f"{Path(path).name}: ObsPy warns: {line}"
+    name = Path(path).name
+    return Catalogue(events, tuple(f"{name}: ObsPy warns: {text}" for text in texts[:_SHOWN]))
 
 
 # --- conversion of ObsPy's objects ----------------------------------------------------------------

@@ -36,10 +36,10 @@ _NO_OBSPY = f"SAC and miniSEED need ObsPy, which is not installed; {install('sei
 def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
     """Convert arrays of `read_seismograms` to an ObsPy stream, one trace per component.
 
-    Channels have SEED codes: band code of the sampling rate; instrument H of velocity (m/s), N of
-    acceleration (m/s^2) and X of displacement (m), with orientation E, N, Z, R or T; instrument D
-    and orientation H of pressure (Pa). Time 0 is the attribute `reference_time`, by default
-    `origin_time` or else 1970-01-01.
+    Channels have SEED codes: those of the station, or else the band code of the sampling rate and
+    an instrument: H of velocity (m/s), N of acceleration (m/s^2), X of displacement (m), with
+    orientation E, N, Z, R or T; instrument D and orientation H of pressure (Pa). Time 0 is the
+    attribute `reference_time`, by default `origin_time` or else 1970-01-01.
 
     Raises:
         InputError: ObsPy is not installed, a code is too long for SEED, or there are fewer than two
@@ -51,11 +51,12 @@ def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
 def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
     rate = 1.0 / sampling_interval(array)
     begin = _reference_time(array) + float(array["time"][0])
-    code = band_code(rate) + _quantity(array).instrument
     for site in array.transpose("station", "component", "time"):
+        code = _channel_code(site, rate, _quantity(array))
         header = {
             "network": _seed_code("network", str(site["network"].item()), 2),
             "station": _seed_code("station", str(site["code"].item()), 5),
+            "location": _text(site, "location"),
             "sampling_rate": rate,
             "starttime": begin,
             "coordinates": _coordinates(site),
@@ -64,6 +65,23 @@ def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
             channel = f"{code}{component['component'].item()}"
             data = np.ascontiguousarray(component.values)
             yield _obspy().Trace(data, {**header, "channel": channel})
+
+
+def _channel_code(site: xarray.DataArray, rate: float, quantity: ReceiverQuantity) -> str:
+    """The band code and the instrument code of a station.
+
+    Args:
+        rate: of the samples, Hz.
+        quantity: what the array holds.
+    """
+    own = _text(site, "channel")
+    if own and quantity is VELOCITY:
+        return own
+    return (own[:1] or band_code(rate)) + quantity.instrument
+
+
+def _text(site: xarray.DataArray, name: str) -> str:
+    return str(site[name].item()) if name in site.coords else ""
 
 
 def _quantity(array: xarray.DataArray) -> ReceiverQuantity:
@@ -153,7 +171,7 @@ def _seed_code(kind: str, code: str, longest: int) -> str:
 
 
 def _coordinates(site: xarray.DataArray) -> dict[str, float]:
-    names = ("longitude", "latitude", "x", "y", "depth", "azimuth")
+    names = ("longitude", "latitude", "x", "y", "depth", "elevation", "azimuth")
     return {name: float(site[name]) for name in names if name in site.coords}
 
 
@@ -196,7 +214,8 @@ def _sac_trace(
         turned = place["azimuth"] if orientation in "RT" else 0.0
         sac.cmpaz, sac.cmpinc = (direction[0] + turned) % 360, direction[1]
     if "longitude" in place:
-        sac.stlo, sac.stla, sac.stel = place["longitude"], place["latitude"], 0.0
+        sac.stlo, sac.stla = place["longitude"], place["latitude"]
+        sac.stel = float(np.nan_to_num(place.get("elevation", 0.0)))
     for header, value in event.items():
         setattr(sac, header, value)
     return sac

@@ -257,4 +257,13 @@ def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[
         latitude = [float(s.latitude) for s in stations if s.latitude is not None]
         variables["longitude"] = of_stations(longitude, "degrees_east", "longitude")
         variables["latitude"] = of_stations(latitude, "degrees_north", "latitude")
+    for name, meaning in _CODES.items():
+        if any(codes := [getattr(s, name) for s in stations]):
+            variables[name] = of_stations(codes, None, meaning)
+    elevations = [math.nan if s.elevation is None else s.elevation for s in stations]
+    if not all(map(math.isnan, elevations)):
+        variables["elevation"] = of_stations(elevations, "m", "elevation of the ground")
     return variables
+
+
+_CODES = {"location": "location code", "channel": "band and instrument codes of velocity"}

@@ -7,12 +7,19 @@ from datetime import datetime
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.events import EventFile, EventSection
-from groundswell.seismology.case.sources import Airgun, AwpRupture, PointForce, Source, SrfRupture
+from groundswell.seismology.case.sources import (
+    Airgun,
+    AwpRupture,
+    FspRupture,
+    PointForce,
+    Source,
+    SrfRupture,
+)
 from groundswell.seismology.sources.airguns import airgun_source
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event_files import event_entry
 from groundswell.seismology.sources.point_sources import SourceContext, force_source, moment_source
-from groundswell.seismology.sources.ruptures import awp_entry, srf_entry
+from groundswell.seismology.sources.ruptures import awp_entry, fsp_entry, srf_entry
 
 
 def build_sources(
@@ -45,6 +52,8 @@ def _entry(section: Source, context: SourceContext, zero: datetime | None) -> So
             return event_entry(section, context, zero)
         case SrfRupture():
             return srf_entry(section, context)
+        case FspRupture():
+            return fsp_entry(section, context)
         case AwpRupture():
             return awp_entry(section, context)
         case PointForce():

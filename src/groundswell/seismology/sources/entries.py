@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.grids.geography import Geography
+from groundswell.seismology.case.events import EventFile
 from groundswell.seismology.case.sources import Airgun, Source
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.moment import scalar_moment
@@ -72,7 +73,9 @@ class SourceEntry:
     @property
     def function(self) -> TimeFunction | None:
         """The time function of its only point; None for files of several points."""
-        return self.time_function or getattr(self.section, "time_function", None)
+        if isinstance(self.section, EventFile):
+            return self.time_function
+        return getattr(self.section, "time_function", None)
 
     @property
     def start(self) -> float:

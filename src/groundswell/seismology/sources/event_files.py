@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from groundswell.errors import CaseError, InputError, listed
+from groundswell.errors import CaseError, InputError, counted
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.events import EventFile, EventSection, as_date
-from groundswell.seismology.case.sources import Components, DoubleCouple, MomentTensor, Source
-from groundswell.seismology.formats.event_choice import choose_mechanism, describe, moment_of
-from groundswell.seismology.formats.events import CatalogueEvent, Mechanism, Place
+from groundswell.seismology.case.events import ALL, EventFile, EventSection, as_date
+from groundswell.seismology.case.sources import DoubleCouple, MomentTensor, Source
+from groundswell.seismology.formats.event_choice import describe
 from groundswell.seismology.sources.entries import SourceEntry
-from groundswell.seismology.sources.moment import magnitude_from_moment, moment_from_magnitude
+from groundswell.seismology.sources.known_event import KnownEvent
 from groundswell.seismology.sources.point_sources import SourceContext, moment_source
-from groundswell.seismology.sources.time_functions import TimeFunction, Trapezoid, Triangle
-
-_COMPONENTS = ("rr", "tt", "pp", "rt", "rp", "tp")
-_BOX_RAMPS = 1 / 9  # of the duration of a box car, at each of its ends
-# The half duration of Global CMT, 1.05e-8 s for M0 = 1 dyn cm, grows with the cube root of M0:
-# Ekstroem, Nettles & Dziewonski (2012), Phys. Earth Planet. Inter. 200-201, 1-9.
-_HALF_DURATION = 1.05e-8 * 1e7 ** (1 / 3)  # s, for 1 N m
-_LONGEST = 3600.0  # time from zero to an event, and duration, s; more is taken for a mistake
-_SIZE_ERROR = 0.2  # difference of Mw between a tensor and the stated moment
 
 
 def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSection:
@@ -38,8 +27,10 @@ def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSecti
         return given
     found = {"origin_time": None if given.origin_time else _common_origin(files)}
     if len(sources) == 1:
-        found["name"] = next(iter(files[0].event.names), None)
-        found["centroid_time"] = _date(_centroid(files[0]))
+        event, mechanism = files[0].chosen[0]
+        centroid = mechanism.centroid if files[0].select != ALL else None
+        found["name"] = next(iter(event.names), None)
+        found["centroid_time"] = _date(centroid.time if centroid else None)
     elif not any((given.origin_time, given.centroid_time, found["origin_time"])):
         raise InputError("the events of the sources have no origin time; give event.origin_time")
     missing = {key: value for key, value in found.items() if value and not getattr(given, key)}
@@ -47,7 +38,7 @@ def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSecti
 
 
 def event_entry(section: EventFile, context: SourceContext, zero: datetime | None) -> SourceEntry:
-    """The point source of an event of a file.
+    """The point source of an event of a file, or those of all its events.
 
     Args:
         zero: the date of time 0; None if it is the centroid time of the event, or is not known.
@@ -56,152 +47,44 @@ def event_entry(section: EventFile, context: SourceContext, zero: datetime | Non
         InputError: the file cannot be read, the choice is not unique, something is missing, or the
             source does not fit the run.
     """
-    event = section.event
-    mechanism = choose_mechanism(event, section.mechanism, section.file)
-    known = _Known(section, event, mechanism)
+    known = [KnownEvent(section, *each) for each in section.chosen]
+    found = [_point(each, zero) for each in known]
+    if section.select != ALL:
+        (point,), frame = found, _frame(section, context)
+        source = moment_source(point, replace(context, geography=frame))
+        warnings = (*section.catalogue.warnings, *known[0].warnings())
+        return SourceEntry(section, [source], None, warnings, point.time_function)
+    there = replace(context, geography=_frame_of_list(section, found, context))
+    points = [replace(moment_source(p, there), number=n) for n, p in enumerate(found, 1)]
+    return SourceEntry(section, points, None, tuple(_list_warnings(section, known)))
+
+
+def _point(known: KnownEvent, zero: datetime | None) -> MomentTensor | DoubleCouple:
     known.require_complete()
     try:
-        point = known.point(zero)
+        return known.point(zero)
     except CaseError as error:
-        raise CaseError(error.problems, f"{section.file}, {describe(event)}") from None
-    frame = _frame(section, context)
-    warnings = [*section.catalogue.warnings, *known.warnings()]
-    source = moment_source(point, replace(context, geography=frame))
-    return SourceEntry(section, [source], None, tuple(warnings), point.time_function)
+        name = f"{known.section.file}, {describe(known.event)}"
+        raise CaseError(error.problems, name) from None
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What a case and a file say about an event; the case has the last word."""
+def _list_warnings(section: EventFile, known: Sequence[KnownEvent]) -> list[str]:
+    """Warnings about a file and its events; of those of several events, the first one."""
+    each = [[*event.warnings()] for event in known]
+    found = [warning for own in each for warning in own[:1]]
+    more = f" (and {counted(len(found) - 1, 'other source')})" if len(found) > 1 else ""
+    return [*section.catalogue.warnings, *(f"{text}{more}" for text in found[:1])]
 
-    section: EventFile
-    event: CatalogueEvent
-    mechanism: Mechanism
 
-    @property
-    def place(self) -> Place | None:
-        return self.mechanism.centroid or self.event.hypocentre
-
-    @property
-    def moment(self) -> float | None:
-        """Scalar moment, N m."""
-        if self.section.magnitude is not None:
-            return moment_from_magnitude(self.section.magnitude)
-        return moment_of(self.mechanism, self.event)
-
-    @property
-    def position(self) -> dict[str, float | None]:
-        section, place = self.section, self.place
-        depth = section.depth if section.depth is not None or not place else place.depth
-        if section.x is not None:
-            return {"x": section.x, "y": section.y, "depth": depth}
-        own = place if section.longitude is None else section
-        longitude, latitude = (getattr(own, name, None) for name in ("longitude", "latitude"))
-        return {"longitude": longitude, "latitude": latitude, "depth": depth}
-
-    def require_complete(self) -> None:
-        """Check that the source is complete.
-
-        Raises:
-            InputError: something is missing; lists all of it.
-        """
-        missing = [name for name, value in self.position.items() if value is None]
-        if self.mechanism.tensor is None and self.mechanism.plane is None:
-            raise InputError(
-                f"{self.section.file}: the event ({describe(self.event)}) has neither a moment "
-                "tensor nor a nodal plane; choose another one, or give the source in the case"
-            )
-        if self.moment is None and self.mechanism.tensor is None:
-            missing.append("magnitude")
-        if missing:
-            what = listed(missing).replace(" or ", " and ")
-            raise InputError(
-                f"{self.section.file}: the event ({describe(self.event)}) has no "
-                f"{listed(missing)}; give {what} in the source"
-            )
-
-    def point(self, zero: datetime | None) -> MomentTensor | DoubleCouple:
-        """The event as a source of a case."""
-        tensor, plane = self.mechanism.tensor, self.mechanism.plane
-        if tensor is not None:
-            return self._from_tensor(tensor, zero)
-        assert plane is not None  # as the source is complete
-        angles = dict(zip(("strike", "dip", "rake"), plane, strict=True))
-        more: dict[str, Any] = {**self.position, "time_function": self.time_function(zero)}
-        return DoubleCouple(kind="double-couple", **more, **angles, moment=self.moment)
-
-    def _from_tensor(self, tensor: tuple[float, ...], zero: datetime | None) -> MomentTensor:
-        own = moment_of(self.mechanism, self.event)
-        scale = self.moment / own if self.moment and own else 1.0
-        values = (scale * value for value in tensor)
-        components = Components(**dict(zip(_COMPONENTS, values, strict=True)))
-        more: dict[str, Any] = {**self.position, "time_function": self.time_function(zero)}
-        return MomentTensor(kind="moment-tensor", **more, components=components)
-
-    def time_function(self, zero: datetime | None) -> TimeFunction:
-        """The time function of the case or of the file, in its place on the time axis."""
-        function = self.section.time_function or self._shape()
-        if function.onset is not None or function.centroid is not None:
-            return function
-        return function.model_copy(update=self._moved(zero))
-
-    def _moved(self, zero: datetime | None) -> dict[str, float]:
-        """The onset or the centroid of the time function, s."""
-        centroid, hypocentre = self.mechanism.centroid, self.event.hypocentre
-        key = "centroid" if centroid and centroid.time else "onset"
-        date = centroid.time if centroid and centroid.time else getattr(hypocentre, "time", None)
-        seconds = (date - zero).total_seconds() if date and zero else 0.0
-        if abs(seconds) > _LONGEST:
-            raise InputError(
-                f"{self.section.file}: the event is at {date}, but time 0 at {zero}; correct "
-                "event.origin_time, or choose another event"
-            )
-        return {key: seconds}
-
-    def _shape(self) -> TimeFunction:
-        """The time function of the file, or else the usual one for the moment."""
-        mechanism, duration = self.mechanism, self.duration
-        if duration > _LONGEST:
-            raise InputError(
-                f"{self.section.file}: the duration of the source is {duration:g} s, and at most "
-                f"{_LONGEST:g} s is allowed; correct it, or give a time_function"
-            )
-        if mechanism.shape == "trapezoid" and mechanism.rise and mechanism.decay:
-            return Trapezoid(duration=duration, rise=mechanism.rise, decay=mechanism.decay)
-        if mechanism.shape == "box car":
-            ramp = duration * _BOX_RAMPS
-            return Trapezoid(duration=duration + ramp, rise=ramp)
-        return Triangle(rise=duration)
-
-    @property
-    def duration(self) -> float:
-        """Of the moment rate, s."""
-        if self.has_duration:
-            assert self.mechanism.duration is not None
-            return self.mechanism.duration
-        return 2 * _HALF_DURATION * float(self.moment or 0.0) ** (1 / 3)
-
-    @property
-    def has_duration(self) -> bool:
-        """Whether the file has a duration; 0 means none."""
-        return bool(self.mechanism.duration)
-
-    def warnings(self) -> Iterator[str]:
-        """Yield what the file lacks or contradicts."""
-        name = self.section.file.name
-        if self.section.time_function is None and not self.has_duration:
-            yield (
-                f"{name} has no duration of the source; the run uses a triangle of "
-                f"{self.duration:.3g} s, the average for this moment (Ekstroem et al. 2012). To "
-                "choose, give a time_function"
-            )
-        stated, own = self.mechanism.moment, moment_of(self.mechanism, self.event)
-        sizes = [magnitude_from_moment(m) for m in (stated, own) if m and m > 0]
-        if len(sizes) == 2 and abs(sizes[0] - sizes[1]) > _SIZE_ERROR:
-            yield (
-                f"{name}: the scalar moment is that of Mw {sizes[0]:.2f}, but the tensor has "
-                f"Mw {sizes[1]:.2f}, which the run uses; correct one of them, or give magnitude"
-            )
+def _frame_of_list(
+    section: EventFile, points: Sequence[MomentTensor | DoubleCouple], context: SourceContext
+) -> Geography | None:
+    """The frame of the grid, or the one in which the first source to act is at x and y."""
+    if section.x is None or section.y is None:
+        return context.geography
+    first = min(points, key=lambda point: point.time_function.start)
+    azimuth = context.azimuth if section.azimuth is None else section.azimuth
+    return Geography.from_point(first.horizontal, (section.x, section.y), azimuth)
 
 
 def _frame(section: EventFile, context: SourceContext) -> Geography | None:
@@ -211,26 +94,13 @@ def _frame(section: EventFile, context: SourceContext) -> Geography | None:
     return Geography.from_point((0.0, 0.0), (section.x, section.y), section.azimuth)
 
 
-def _read(n: int, source: EventFile) -> EventFile:
-    """The source `n` of a case, whose event has been read.
-
-    Raises:
-        InputError: the choice of an event or of its mechanism is not unique, or cannot be read.
-    """
-    try:
-        choose_mechanism(source.event, source.mechanism, source.file)
-    except InputError as error:
-        raise InputError(f"source[{n}]: {error}") from None
-    return source
-
-
 def _common_origin(files: Sequence[EventFile]) -> str | None:
     """The origin time of all events that have one.
 
     Raises:
         InputError: they differ.
     """
-    places = [source.event.hypocentre for source in files]
+    places = [event.hypocentre for source in files for event, _ in source.chosen]
     dates = sorted({place.time for place in places if place and place.time})
     if len(dates) > 1:
         raise InputError(
@@ -240,9 +110,17 @@ def _common_origin(files: Sequence[EventFile]) -> str | None:
     return _date(dates[0]) if dates else None
 
 
-def _centroid(source: EventFile) -> datetime | None:
-    mechanism = choose_mechanism(source.event, source.mechanism, source.file)
-    return mechanism.centroid.time if mechanism.centroid else None
+def _read(n: int, source: EventFile) -> EventFile:
+    """The source `n` of a case, whose events have been read.
+
+    Raises:
+        InputError: the file cannot be read, or a choice is not unique.
+    """
+    try:
+        assert source.chosen
+    except InputError as error:
+        raise InputError(f"source[{n}]: {error}") from None
+    return source
 
 
 def _date(time: datetime | None) -> str | None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
-from groundswell.seismology.case.events import EventFile, EventSection
-from groundswell.seismology.case.sources import AwpRupture, SrfRupture
+from groundswell.seismology.case.events import ALL, EventFile, EventSection
+from groundswell.seismology.case.sources import AwpRupture, RuptureFile
 from groundswell.seismology.formats.event_choice import describe
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.event import reference_time
@@ -22,6 +22,7 @@ _NAMES = {
     "moment-tensor": "moment tensor",
     "event": "event",
     "srf": "rupture",
+    "fsp": "rupture",
     "awp": "AWP source",
 }
 _SHOWN = 8  # number of sources that are shown; JSON lists all of them
@@ -115,12 +116,12 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
         size = section.volume if section.strength is None else section.strength / 1e5
         yield f"airgun of {size:.4g} {'m3' if section.strength is None else 'bar m'}"
         return
-    if fault and isinstance(section, SrfRupture):
+    if fault and isinstance(section, RuptureFile):
         name += f" of {counted(fault.subfaults, 'subfault')} ({section.file.name})"
     elif isinstance(section, AwpRupture):
         name += f" of {counted(section.points, 'point')} ({section.file.name})"
     elif isinstance(section, EventFile):
-        name += f" ({section.file.name}: {describe(section.event)})"
+        name += _event_name(section)
     yield name
     yield _moment_text(summary) or _transient_moment(entry)
     if isinstance(section, EventFile):
@@ -129,8 +130,20 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
         yield from _slip_text(fault)
 
 
+def _event_name(section: EventFile) -> str:
+    """What follows the kind of an event of a file."""
+    name, chosen = section.file.name, section.chosen
+    if section.select == ALL:
+        return f" of {counted(len(chosen), 'point source')} ({name})"
+    return f" ({name}: {describe(chosen[0][0])})"
+
+
 def _event_text(entry: SourceEntry) -> Iterator[str]:
     """Yield the position and the time function of an event of a file."""
+    section = entry.section
+    if isinstance(section, EventFile) and section.select == ALL:
+        yield f'tensors and times as in the convention "{section.meaning}"'
+        return
     x, y, depth = entry.points[0].position
     yield f"at x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
     if function := entry.function:

@@ -21,7 +21,7 @@ _NOTABLE_RATIO = 2.0  # of two moments; changes Mw by 0.2
 # of the deep crust differ by a factor of about 50.
 _IMPLAUSIBLE_RATIO = 50.0
 _LEAST_VS = 100.0  # m/s; if vs is lower, the file probably has it in m/s
-_CURE = "correct the wrong one, or write -1 for vs and density to use the medium's"
+SRF_CURE = "correct the wrong one, or write -1 for vs and density to use the medium's"
 
 
 def check_slip(rupture: Srf, name: str) -> Iterator[str]:
@@ -59,7 +59,7 @@ def check_slip(rupture: Srf, name: str) -> Iterator[str]:
     yield f"{text}. The run uses the rates ({on_average}); if the slips are right, scale the rates"
 
 
-def check_rigidity(rupture: Srf, medium: Floats, name: str) -> Iterator[str]:
+def check_rigidity(rupture: Srf, medium: Floats, name: str, cure: str = SRF_CURE) -> Iterator[str]:
     """Yield a warning if subfaults lie in a fluid, or if file and medium differ in rigidity.
 
     The second warning compares the moments with the rigidities of the file and of the medium. It
@@ -68,6 +68,7 @@ def check_rigidity(rupture: Srf, medium: Floats, name: str) -> Iterator[str]:
     Args:
         medium: mu of the medium at the subfaults, Pa, (n,).
         name: name of the file.
+        cure: what the user can do about different rigidities, the end of the message.
 
     Raises:
         InputError: all slip is in a fluid, or the moments differ by a factor of 50 or more.
@@ -84,10 +85,10 @@ def check_rigidity(rupture: Srf, medium: Floats, name: str) -> Iterator[str]:
     text = _rigidity_text(rupture, medium, subfault, name)
     if ratio >= _IMPLAUSIBLE_RATIO:
         unit = "is vs in m/s? SRF has cm/s; " if rupture.vs[subfault] < _LEAST_VS else ""
-        raise InputError(f"{text}: {unit}{_CURE}")
+        raise InputError(f"{text}: {unit}{cure}")
     yield (
         f"{text}. M0 is {moments[0]:.3g} N m with the file's mu, which the run uses, and "
-        f"{moments[1]:.3g} N m with the medium's; {_CURE}"
+        f"{moments[1]:.3g} N m with the medium's; {cure}"
     )
 
 

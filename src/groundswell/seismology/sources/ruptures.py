@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from groundswell.arrays import Floats, Reals
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import AwpRupture, SrfRupture
+from groundswell.seismology.case.sources import (
+    AwpRupture,
+    FspRupture,
+    RuptureFile,
+    SrfRupture,
+)
 from groundswell.seismology.formats.awp import read_awp_source
 from groundswell.seismology.formats.srf import read_srf
 from groundswell.seismology.formats.srf_content import Srf
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
-from groundswell.seismology.sources.rupture_checks import check_rigidity, check_slip
+from groundswell.seismology.sources.rupture_checks import SRF_CURE, check_rigidity, check_slip
+from groundswell.seismology.sources.slip_models import read_slip_model
 
 # --- SRF -----------------------------------------------------------------------------------------
 
@@ -54,18 +60,35 @@ def srf_entry(section: SrfRupture, context: SourceContext) -> SourceEntry:
     Raises:
         InputError: the file cannot be read or has no slip, or its slip or rigidity is implausible.
     """
-    content = read_srf(section.file)
+    return _rupture_entry(section, read_srf(section.file), context)
+
+
+def fsp_entry(section: FspRupture, context: SourceContext) -> SourceEntry:
+    """The point sources of a slip model in FSP.
+
+    Raises:
+        InputError: see `srf_entry`.
+    """
+    content, warnings = read_slip_model(section.file, section.rise)
+    entry = _rupture_entry(section, content, context)
+    return replace(entry, warnings=(*warnings, *entry.warnings))
+
+
+def _rupture_entry(
+    section: SrfRupture | FspRupture, content: Srf, context: SourceContext
+) -> SourceEntry:
     if np.isnan(content.slip_times).all():
         raise InputError(f"{section.file}: no subfault slips; give a rupture with slip")
     rupture = place_rupture(section, content, context)
     name = section.file.name
     warnings = [*check_slip(content, name)]
-    warnings += check_rigidity(content, rupture.medium_rigidity, name)
+    cure = SRF_CURE if isinstance(section, SrfRupture) else "correct the wrong one"
+    warnings += check_rigidity(content, rupture.medium_rigidity, name, cure)
     points = [*_srf_points(rupture, context)]
     return SourceEntry(section, points, _fault(rupture), tuple(warnings))
 
 
-def place_rupture(section: SrfRupture, content: Srf, context: SourceContext) -> PlacedRupture:
+def place_rupture(section: RuptureFile, content: Srf, context: SourceContext) -> PlacedRupture:
     """The subfaults of a file in the grid.
 
     Raises:

@@ -25,7 +25,7 @@ from groundswell.seismology.plasticity.estimates import (
     plasticity_warnings,
 )
 from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
-from groundswell.seismology.receivers import Station, instruments
+from groundswell.seismology.receivers import Station, instruments, skipped_receivers
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
@@ -135,6 +135,7 @@ def _sources(elements: ElementMaterials, survey: Survey) -> Iterator[Quantity]:
     counts = Counter(receiver.kind for receiver in survey.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(survey.receivers), "receivers", text=text, group=SOURCES)
+    yield from skipped_receivers(survey.skipped, SOURCES)
     for text in reach_warnings(elements, survey):
         yield Quantity("receiver_in_load", text, "near a source", text=text, group=SOURCES)
 

@@ -17,6 +17,7 @@ from groundswell.seismology.green.estimates import green_quantities
 from groundswell.seismology.intensity.advice import map_quantities
 from groundswell.seismology.plasticity.estimates import plasticity_quantities
 from groundswell.seismology.plasticity.soil_estimates import soil_quantities
+from groundswell.seismology.receivers import skipped_receivers
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
 from groundswell.simulation.material_classes import material_quantities
@@ -140,6 +141,7 @@ def _sources(survey: Survey, event: EventSection, ground: Ground) -> Iterator[Qu
     if known:
         yield from _frequencies(survey.frequency, ground)
     yield Quantity("receivers", len(survey.receivers), "receivers", group=SOURCES)
+    yield from skipped_receivers(survey.skipped, SOURCES)
 
 
 def _frequencies(frequency: float, ground: Ground) -> Iterator[Quantity]:

@@ -241,7 +241,8 @@ def read_survey(
     event = complete_event(case.event, case.source)
     sources = build_sources(case.source, context, event)
     start = event_position(case.fault, [fault.estimates for fault in faults])
-    return Survey(sources, place_receivers(case), start, event)
+    receivers = place_receivers(case)
+    return Survey(sources, receivers.stations, start, receivers.skipped, event)
 
 
 def _validate(setup: Setup) -> None:

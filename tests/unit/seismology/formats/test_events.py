@@ -121,7 +121,7 @@ def test_one_of_several_events(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("select", "message"),
     [
-        (None, 'has 12 events; give select: an index, an identifier, a name, or "largest":'),
+        (None, 'has 12 events; give select: an index, an identifier, a name, "largest" or "all":'),
         (12, "select = 12 is the choice of no event:"),
         ("Q99", 'select = "Q99" is the choice of no event:'),
         ("NORTHERN ITALY", 'select = "NORTHERN ITALY" is the choice of several events:'),

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.receivers import Receiver
-from groundswell.seismology.formats.stations import read_stations
+from groundswell.seismology.case.receivers import Receiver, ReceiverFile
+from groundswell.seismology.formats import stations
 
 QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read_stations(path: Path, geographic: bool = True, **keys: Any) -> list[Receiver]:
+    section = ReceiverFile(file=path, **keys)
+    return [found.receiver for found in stations.read_stations(section, geographic=geographic)]
 
 
 def csv(tmp_path: Path, text: str) -> Path:
@@ -51,9 +57,17 @@ def test_kinds_of_instruments(tmp_path: Path) -> None:
         ("network,x,y\nA,1,2\n", 'line 2: station = "": must not be empty'),
         ("network,station,x\nA,B,2\n", "line 2: give either x and y, or longitude and latitude"),
         ("network,station,x,latitude\nA,B,2,3\n", "give either x and y, or longitude and latitude"),
-        ("network,station,x,y,elevation\n", "allowed, once each"),
-        ("network,station,x,y,x\n", "allowed, once each"),
-        ("network,station,x,y\nA,B,1\n", "line 2: 3 cells; the header has 4"),
+        ("network,station,x,y,hight\n", 'called "hight" .did you mean "height"'),
+        ("network,station,x,y,vs30\n", 'called "vs30"; allowed are network, station'),
+        ("network,station,x,y,x\n", "several columns give x; keep one"),
+        ("network,station,x,y,x(km)\n", "several columns give x; keep one"),
+        ("network,station,x(s),y\n", "unit 's' does not convert to m"),
+        ("network(km),station,x,y\n", "network must be without a unit"),
+        ("network,station,lon(rad),lat\n", "longitude must be in degrees"),
+        ("network,station,x,y\nA,B,1\n", "line 2 = 3 cells: the header has 4"),
+        ("station,x,y,location\nB,1,2,100\n", 'line 2: location = "100": must be at most two'),
+        ("station,x,y,channel\nB,1,2,hhz\n", 'line 2: channel = "hh": must be a band'),
+        ("station,x,y,elevation\nB,1,2,high\n", 'line 2: elevation = "high"'),
         ("# c\nnetwork,station,x,y\n# c\nA,B,1,2\n\nA,C,east,2\n", "line 6: .*east"),
         ("network,station,x,y\nA,B,1,nan\n", "line 2: y = nan: "),
         ("network,station,x,y\nA,B,1,\n", 'line 2: y = "": '),
@@ -92,45 +106,44 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, raw: bytes, suffix: str) 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     for name in ("none.csv", "none.xml"):
-        with pytest.raises(InputError, match="cannot read"):
+        with pytest.raises(InputError, match="does not exist"):
             read_stations(tmp_path / name)
 
 
-# --- StationXML ----------------------------------------------------------------------------------
-
-
-def inventory(tmp_path: Path, *stations: object) -> Path:
-    core = pytest.importorskip("obspy.core.inventory")
-    path = tmp_path / "stations.xml"
-    network = core.Network("CI", stations=list(stations))
-    core.Inventory([network], source="test").write(str(path), format="STATIONXML")
-    return path
-
-
-def station(code: str, latitude: float, *depths: float, year: int = 2000) -> object:
-    obspy = pytest.importorskip("obspy")
-    core = pytest.importorskip("obspy.core.inventory")
-    channels = [
-        core.Channel(f"BH{n}", "", latitude, -118.0, elevation=10.0, depth=depth)
-        for n, depth in enumerate(depths)
-    ]
-    start = obspy.UTCDateTime(year, 1, 1)
-    return core.Station(code, latitude, -118.0, 10.0, channels=channels, start_date=start)
-
-
-def test_station_xml(tmp_path: Path) -> None:
-    path = inventory(tmp_path, station("OLI", 33.9), station("DEEP", 34.0, 120.0, 120.0))
-    assert read_stations(path) == [
-        Receiver(network="CI", name="OLI", longitude=-118.0, latitude=33.9),
-        Receiver(network="CI", name="DEEP", longitude=-118.0, latitude=34.0, depth=120.0),
+def test_usual_heads_and_units(tmp_path: Path) -> None:
+    text = "Net, STA ,Lat [deg],Longitude (°), depth(km),Elev [m],Loc,Channel,site_name\n"
+    text += "CI,OLI,33.95,-117.92,0.15,80,10,HHZ,Olinda\nCI,PAS,34.15,-118.17,0,,,,\n"
+    assert read_stations(csv(tmp_path, text)) == [
+        Receiver(
+            network="CI",
+            name="OLI",
+            longitude=-117.92,
+            latitude=33.95,
+            depth=150.0,
+            elevation=80.0,
+            location="10",
+            channel="HH",
+        ),
+        Receiver(network="CI", name="PAS", longitude=-118.17, latitude=34.15),
     ]
 
 
-def test_a_station_that_moved_stands_at_its_last_place(tmp_path: Path) -> None:
-    path = inventory(tmp_path, station("OLI", 34.5, year=2020), station("OLI", 33.9, year=1999))
-    assert [found.latitude for found in read_stations(path)] == [34.5]
+def test_stations_of_specfem(tmp_path: Path) -> None:
+    path = tmp_path / "STATIONS"
+    path.write_text("# name network\nOLI CI 33.95 -117.92 80.0 10.0\n\nPAS\tCI 34.15 -118.17 0 0\n")
+    oli, pas = read_stations(path)
+    place = {"longitude": -117.92, "latitude": 33.95}
+    assert oli == Receiver(network="CI", name="OLI", **place, depth=10.0, elevation=80.0)
+    assert (pas.code, pas.latitude) == ("CI.PAS", 34.15)
+    assert read_stations(path, geographic=False)[0].horizontal == (-117.92, 33.95)
 
 
-def test_sensors_at_several_depths_need_a_choice(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"CI.ARR has channels at depths \[0.0, 80.0\]"):
-        read_stations(inventory(tmp_path, station("ARR", 34.0, 0.0, 80.0)))
+def test_all_problems_of_a_file_in_one_message(tmp_path: Path) -> None:
+    rows = ["A,A,1,2", "A,B,x,2", "A,C,1", "A,A,3,4", "A,,1,2", *(f"A,D{n},y,2" for n in range(9))]
+    with pytest.raises(InputError) as caught:
+        read_stations(csv(tmp_path, "\n".join(["network,station,x,y", *rows])))
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 12 and lines[-1] == "  3 more: not listed here"
+    assert lines[1:4:2] == ["  line 4 = 3 cells: the header has 4", lines[3]]
+    with pytest.raises(InputError, match=r"line 1 = 5 columns: STATIONS files have six"):
+        read_stations(csv(tmp_path, "OLI CI 33.95 -117.92 80.0\n"))

@@ -65,13 +65,15 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     geometry, materials, absorption = ground.geometry, ground.materials, ground.absorption
     limit = limit_steps(case, materials, absorption.decay)
     receivers = place_receivers(case)
-    time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
+    interval = sampling_interval(case, receivers.stations)
+    time_step = TimeStep.choose(case.time, limit.stable, interval)
     equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
     context = ground.context(time_step.dt / SAMPLES_PER_STEP)
     faults = build_faults(case.fault, geometry, materials)
     start = event_position(case.fault, [each.estimates for each in faults.faults] if faults else [])
     event = complete_event(case.event, case.source)
-    survey = Survey(build_sources(case.source, context, event), receivers, start, event)
+    sources = build_sources(case.source, context, event)
+    survey = Survey(sources, receivers.stations, start, receivers.skipped, event)
     duration = case.time.duration
     return Setup(
         case,
