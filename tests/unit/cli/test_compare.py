@@ -15,7 +15,7 @@ Output = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs, of which `later` is 0.5 s late and has other intervals, and records of the first."""
+    """Two runs, of which `later` is 0.5 s late and has another interval."""
     folder = tmp_path_factory.mktemp("compare")
     write_run(folder / "run")
     write_run(folder / "later", 0.025, delay=0.5)
