@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli.options import choice_option
+from groundswell.cli.options import Components, choice_option
 
 
 class ExportFormat(StrEnum):
@@ -26,13 +26,6 @@ class Motion(StrEnum):
     velocity = "velocity"
     displacement = "displacement"
     acceleration = "acceleration"
-
-
-class Components(StrEnum):
-    """Directions of components."""
-
-    zne = "ZNE"
-    zrt = "ZRT"
 
 
 def export(
