@@ -10,6 +10,7 @@ import typer
 from groundswell import registry
 from groundswell.cli import ensemble
 from groundswell.cli.compare import compare
+from groundswell.cli.export import export
 from groundswell.cli.hazard import hazard
 from groundswell.cli.intensity import intensity
 from groundswell.cli.measuring import BENCH, VERIFY, bench, verify
@@ -290,6 +291,6 @@ def report(
 
 app.command(help=VERIFY)(verify)
 app.command(help=BENCH)(bench)
-for command in (compare, synthesize, intensity, hazard):
+for command in (compare, export, synthesize, intensity, hazard):
     app.command()(command)
 app.add_typer(ensemble.app, name="ensemble", help=ensemble.HELP)

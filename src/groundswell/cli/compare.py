@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli.options import AsJson, choice_option, flag
+from groundswell.cli.options import AsJson, Components, choice_option, flag
 
 
 class Compared(StrEnum):
@@ -18,13 +18,6 @@ class Compared(StrEnum):
     displacement = "displacement"
     acceleration = "acceleration"
     pressure = "pressure"
-
-
-class Components(StrEnum):
-    """Directions of components."""
-
-    zne = "ZNE"
-    zrt = "ZRT"
 
 
 def compare(

@@ -29,6 +29,13 @@ class Precision(StrEnum):
     double = "double"
 
 
+class Components(StrEnum):
+    """Directions of components."""
+
+    zne = "ZNE"
+    zrt = "ZRT"
+
+
 class Resume(StrEnum):
     """Whether to continue an earlier run; without a value, the option means `yes`."""
 

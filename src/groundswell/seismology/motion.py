@@ -37,7 +37,7 @@ _FROM_VELOCITY: dict[str, Callable[[Floats, float], Floats]] = {
 # Round intervals are these times powers of ten: 1000, 500, 400, 250, 200 and 125 Hz, for example.
 _ROUND = (1.0, 2.0, 2.5, 4.0, 5.0, 8.0)
 _DIGITS = 3  # of intervals and rates that count as round
-ROUNDING = 32  # rounding errors of a trace, in units of the precision of the largest trace
+_ROUNDING = 32  # rounding errors of a trace, in units of the precision of the largest trace
 _TINY = 1e-9  # of an interval, by which times may differ from round ones
 
 
@@ -116,18 +116,10 @@ def _is_round(value: float) -> bool:
 
 def without_noise(array: xarray.DataArray) -> xarray.DataArray:
     """Seismograms in which traces that are rounding errors of the largest one are zero."""
-    peaks = abs(array).max("time")
-    return array.where(peaks > noise_level(array) * float(peaks.max()), 0.0)
+    return array.where(abs(array).max("time") > noise_level(array), 0.0)
 
 
 def noise_level(array: xarray.DataArray) -> float:
-    """Peak of a trace of rounding errors, relative to that of the largest trace."""
-    return ROUNDING * float(np.finfo(array.dtype).eps)
-
-
-def noise_sentence(array: xarray.DataArray) -> str:
-    """What a picture says if some traces are zero but for rounding errors; begins with a space."""
-    peaks = abs(array).max("time").values
-    level = noise_level(array)
-    has_noise = bool(((peaks <= level * peaks.max(initial=0.0)) & (peaks > 0)).any())
-    return f" Peaks below {level:.0e} of the largest are drawn as 0." if has_noise else ""
+    """The peak up to which traces are rounding errors of the largest one, in its unit."""
+    largest = float(abs(array).max()) if array.size else 0.0
+    return _ROUNDING * float(np.finfo(array.dtype).eps) * largest

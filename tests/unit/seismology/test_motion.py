@@ -11,7 +11,7 @@ from groundswell.seismology.formats.seismograms import ACCELERATION, DISPLACEMEN
 from groundswell.seismology.motion import (
     as_quantity,
     at_interval,
-    noise_sentence,
+    noise_level,
     radial_transverse,
     round_interval,
     without_noise,
@@ -121,8 +121,11 @@ def test_samples_at_the_interval_are_not_touched() -> None:
     assert at_interval(array, 0.02) is array
 
 
-def test_pictures_name_the_level_of_rounding_errors() -> None:
+def test_rounding_errors_of_the_largest_trace_are_zero() -> None:
     values = rng.normal(size=(2, 3, 50)).astype("f4") * np.array([1, 1e-7, 0.1], "f4")[:, None]
     array = velocity(values)
-    assert "Peaks below 4e-06 of the largest are drawn as 0." in noise_sentence(array)
-    assert noise_sentence(without_noise(array)) == "" == noise_sentence(array[:, :1])
+    assert noise_level(array) == pytest.approx(32 * 2.0**-23 * np.abs(values).max())
+    assert (np.abs(without_noise(array)).max("time").values > 0).tolist() == [
+        [True, False, True]
+    ] * 2
+    assert noise_level(array[:0]) == 0.0

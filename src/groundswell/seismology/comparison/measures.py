@@ -79,4 +79,13 @@ def _best_shift(
     found = correlate(simulated, observed, method="fft")[samples - 1 - most : samples + most]
     if len(found) < 3:
         return 0.0, float(found.max())
-    return interval * (float(peak_index(found)) - most), float(found.max())
+    place = float(peak_index(found))
+    return interval * (place - most), min(_value_at(found, place), 1.0)  # rounding errors
+
+
+def _value_at(values: Floats, place: float) -> float:
+    """The value of the parabola through the three samples around a place, in samples."""
+    middle = min(max(round(place), 1), len(values) - 2)
+    before, at, after = values[middle - 1 : middle + 2]
+    x = place - middle
+    return float(at + x * (after - before) / 2 + x * x * (before - 2 * at + after) / 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,11 +45,14 @@ class Pair:
     @property
     def interval(self) -> float:
         """Time between samples, s."""
-        return float(self.time[-1] - self.time[0]) / (len(self.time) - 1)
+        return _interval(self.time)
 
 
 class Station:
     """A station of the run and its observed records.
+
+    Filters also get what was recorded before the common times. The first and the last sample of a
+    trace continue beyond its ends: the ground is at rest before a run.
 
     Args:
         site: simulated motion (component, time).
@@ -75,17 +79,28 @@ class Station:
                 too few samples for the band.
         """
         time = self._common_times(options)
-        both = self._simulated(time), {c: self._observed(c, time) for c in self._records}
-        simulated, observed = (self._turned(of) for of in both)
-        names = ("Z", "N", "E", "H") if self._azimuth is None else ("Z", "R", "T")
-        components = [name for name in names if name in observed]
+        longer, inside = _extended(time, options.band)
+        both = (
+            self._simulated(longer, time[-1]),
+            {c: self._observed(c, longer, time[-1]) for c in self._records},
+        )
+        step, names = _interval(time), ("Z", "R", "T") if self._turns else ("Z", "N", "E", "H")
+        simulated, observed = (
+            {c: _filtered(each, step, options.band)[inside] for c, each in self._turned(of).items()}
+            for of in both
+        )
+        found = [name for name in names if name in observed]
         return Pair(
             self.name,
             self._distance,
             time,
-            {c: _filtered(simulated[c], time, options.band) for c in components},
-            {c: _filtered(observed[c], time, options.band) for c in components},
+            {name: simulated[name] for name in found},
+            {name: observed[name] for name in found},
         )
+
+    @property
+    def _turns(self) -> bool:
+        return self._azimuth is not None
 
     def _common_times(self, options: ComparisonOptions) -> Floats:
         """The multiples of the shortest interval that lie in all records."""
@@ -111,17 +126,19 @@ class Station:
             )
         return time
 
-    def _simulated(self, time: Floats) -> dict[str, Floats]:
-        values = resample(self._site["time"].values, self._site.values, time)
-        return dict(zip(self._site["component"].values.astype(str), values, strict=True))
+    def _simulated(self, time: Floats, end: float) -> dict[str, Floats]:
+        own, values = self._site["time"].values, self._site.values
+        found = resample(own, values, np.clip(time, own[0], min(own[-1], end)))
+        return dict(zip(self._site["component"].values.astype(str), found, strict=True))
 
-    def _observed(self, component: str, time: Floats) -> Floats:
+    def _observed(self, component: str, time: Floats, end: float) -> Floats:
         record = self._records[component]
         own = record.start + record.interval * np.arange(len(record.values))
-        near = (own >= time[0] - 4 * record.interval) & (own <= time[-1] + 4 * record.interval)
-        if not np.isfinite(record.values[near]).all():
+        near = (own >= time[0] - 4 * record.interval) & (own <= end + 4 * record.interval)
+        own, values = own[near], record.values[near]
+        if not np.isfinite(values).all():
             raise InputError(f"{self.name}: the observed component {component} has gaps")
-        return resample(own[near], record.values[near], time)
+        return resample(own, values, np.clip(time, own[0], min(own[-1], end)))
 
     def _turned(self, motion: Mapping[str, Floats]) -> dict[str, Floats]:
         """R and T instead of E and N, if these components are compared."""
@@ -138,8 +155,21 @@ def _period(options: ComparisonOptions) -> str:
     return f", a period of {options.band[0]:g} Hz" if options.band else ""
 
 
-def _filtered(values: Floats, time: Floats, band: tuple[float, float] | None) -> Floats:
-    step = float(time[-1] - time[0]) / (len(time) - 1)
+def _extended(time: Floats, band: tuple[float, float] | None) -> tuple[Floats, slice]:
+    """Times that begin earlier and end later by two periods of the band, and where `time` is."""
+    if band is None:
+        return time, slice(None)
+    step = _interval(time)
+    more = ceil(2.0 / band[0] / step)
+    longer = time[0] + step * np.arange(-more, len(time) + more)
+    return longer, slice(more, more + len(time))
+
+
+def _interval(time: Floats) -> float:
+    return float(time[-1] - time[0]) / (len(time) - 1)
+
+
+def _filtered(values: Floats, step: float, band: tuple[float, float] | None) -> Floats:
     return bandpass(values, step, band) if band else values
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import CaseError, InputError, listed
 from groundswell.formats.atomic import atomic_write
-from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.case.outputs import Frame, Motion, SeismogramOutput
 from groundswell.seismology.formats.sac_mseed import require_formats, write_mseed, write_sac
 from groundswell.seismology.formats.segy_writer import interval_in_microseconds, write_segy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     QUANTITIES,
+    RECORDED_QUANTITIES,
     VELOCITY,
+    read_seismograms,
     sampling_interval,
 )
 from groundswell.seismology.motion import (
@@ -67,6 +69,68 @@ def export_seismograms(
         names = [(array, folder / f"{array.name}.segy") for array in found]
         written += [write_segy(array, path, section.shot) for array, path in names]
     return written
+
+
+def export_results(
+    results: str | Path, folder: str | Path | None = None, **keys: Any
+) -> list[Path]:
+    """Write the seismograms of a run in other formats; returns the paths.
+
+    Args:
+        results: the results folder.
+        folder: for the files; by default the results folder.
+        keys: of `output.seismograms` of a case, such as `formats=("mseed", "text")`,
+            `quantities=("displacement",)`, `components="ZRT"` and `export_interval=0.01`.
+
+    Raises:
+        InputError: there are no seismograms, a key is invalid, or see `export_seismograms`.
+        RunFailed: the disk is full.
+    """
+    try:
+        section = SeismogramOutput(**keys)
+    except CaseError as error:
+        raise CaseError(error.problems, "an option") from None
+    require_formats(section.formats)
+    return export_seismograms(_recorded(Path(results)), section, Path(folder or results))
+
+
+def _recorded(results: Path) -> list[xarray.DataArray]:
+    """The seismograms of all quantities that a run has recorded."""
+    found = [each for each in RECORDED_QUANTITIES if (results / each.file).exists()]
+    if not found:
+        files = listed(each.file for each in RECORDED_QUANTITIES)
+        raise InputError(f"{results} has no {files}; give the results folder of a run")
+    return [read_seismograms(results / each.file, each) for each in found]
+
+
+def read_motion(
+    results: str | Path,
+    quantity: Motion = "velocity",
+    components: Frame = "ZNE",
+    interval: float | None = None,
+) -> xarray.DataArray:
+    """The motion at the stations of a run: xarray.DataArray (station, component, time).
+
+    Args:
+        results: the results folder.
+        quantity: "velocity" (m/s), "displacement" (m) or "acceleration" (m/s^2).
+        components: "ZNE", or "ZRT" for radial and transverse components.
+        interval: between samples, s; by default that of the recording.
+
+    Raises:
+        InputError: there are no seismograms, or an argument is invalid.
+    """
+    velocity = read_seismograms(Path(results) / VELOCITY.file)
+    try:
+        section = SeismogramOutput(
+            quantities=(quantity,),
+            components=components,
+            export_interval=interval or sampling_interval(velocity),
+        )
+    except CaseError as error:
+        raise CaseError(error.problems, "an argument") from None
+    [found] = _converted(velocity, section)
+    return found
 
 
 def require_exportable(section: SeismogramOutput, step: TimeStep, steps: int) -> None:

@@ -243,7 +243,7 @@ def _sentences(array: xarray.DataArray, shot: int, interval: int) -> Iterator[st
     yield f"SYNTHETIC SEISMOGRAMS BY GROUNDSWELL: {attrs.get('title', '')}"
     yield f"{quantity.long_name.upper()} IN {quantity.sac_units}, COMPONENTS {components}"
     if quantity is not PRESSURE:
-        yield "TRACE IDENTIFICATION: 12 Z (UP), 14 E, 13 N; OR 17 R (AWAY FROM SOURCE), 16 T"
+        yield "TRACE CODES: 12 Z (UP), 14 E, 13 N, 17 R (AWAY FROM THE SOURCE), 16 T"
     yield f"FIELD RECORD {shot}, {array.sizes['station']} STATIONS, ONE SHOT"
     yield f"{array.sizes['time']} SAMPLES, INTERVAL {interval} US, IEEE FLOATING POINT"
     yield f"FIRST SAMPLE {float(array['time'][0]):.6g} S AFTER TIME 0 OF THE SHOT"
@@ -252,7 +252,8 @@ def _sentences(array: xarray.DataArray, shot: int, interval: int) -> Iterator[st
     yield "COORDINATES IN M ALONG THE AXES X AND Y OF THE GRID"
     if azimuth := float(attrs.get("azimuth", 0.0)):
         yield f"THE Y AXIS POINTS {azimuth:.6g} DEGREES CLOCKWISE FROM NORTH"
-    if quantity is not PRESSURE:
-        yield "UPWARD MOTION IS POSITIVE; ELEVATIONS ARE NEGATIVE BELOW THE SURFACE"
+    if quantity is PRESSURE:
+        yield "INCREASES OF PRESSURE ARE POSITIVE"
     else:
-        yield "INCREASES OF PRESSURE ARE POSITIVE; ELEVATIONS ARE NEGATIVE BELOW THE SURFACE"
+        yield "UPWARD MOTION IS POSITIVE"
+    yield "ELEVATIONS ARE NEGATIVE BELOW THE SURFACE"

@@ -11,7 +11,7 @@ from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, counted
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.seismograms import read_seismograms
-from groundswell.seismology.motion import noise_sentence, without_noise
+from groundswell.seismology.motion import noise_level, without_noise
 from groundswell.seismology.plots.source import event_sentence
 from groundswell.seismology.source_distances import epicentral_distances
 
@@ -30,8 +30,8 @@ def record_section(results: str | Path) -> Path:
     """Draw `seismograms.png`: velocity of all components, stations sorted by distance.
 
     Each station is scaled by its largest component; the number after a trace is its peak. Traces
-    that are rounding errors of the largest one are drawn as zero. At most 24 stations are shown,
-    evenly distributed in the order of distance.
+    that are rounding errors of the largest one are drawn as zero, and the number is their limit. At
+    most 24 stations are shown, evenly distributed in the order of distance.
 
     Args:
         results: folder with `seismograms.h5`.
@@ -46,14 +46,13 @@ def record_section(results: str | Path) -> Path:
     distance = epicentral_distances(array)
     shown = evenly(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
-    sentence += noise_sentence(array)
-    array, distance = without_noise(array)[shown], distance[shown]
+    noise, array, distance = noise_level(array), without_noise(array)[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
     with picture(path, height=1.1 + max(_ROW_HEIGHT * len(shown), _MIN_HEIGHT)) as figure:
         panels = figure.subplots(1, array.sizes["component"], sharey=True, squeeze=False)[0]
         for axes, component in zip(panels, array["component"].values, strict=True):
-            _draw_component(axes, array, str(component), unit)
+            _draw_component(axes, array, str(component), (unit, noise))
         _label_rows(panels[0], array, distance)
         subtitle = f"{event_sentence(array.attrs)}{sentence} Peaks in {unit_name}"
         headline(panels[0], title_of(array.attrs), subtitle)
@@ -72,16 +71,22 @@ def _sentence(shown: int, count: int) -> str:
     return f"Velocity at {stations}, each scaled by its largest component."
 
 
-def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: float) -> None:
+def _draw_component(
+    axes: Axes, array: xarray.DataArray, component: str, scale: tuple[float, float]
+) -> None:
+    """Draw the traces of a component.
+
+    Args:
+        scale: the unit of the peaks, and the peak up to which traces are drawn as zero, m/s.
+    """
     time = array["time"].values
     scales = np.abs(array.values).max(axis=(1, 2))
     for row, trace in enumerate(array.sel(component=component).values):
         axes.axhline(row, color=QUIET, linewidth=0.4, alpha=0.5)
         displacement = _AMPLITUDE * trace / (scales[row] or 1)
         axes.plot(time, row - displacement, color=INK, linewidth=0.7)
-        peak = np.abs(trace).max() / unit
         axes.annotate(
-            f"{peak:.3g}",
+            _peak(float(np.abs(trace).max()), *scale),
             (1, row),
             xytext=(4, 0),
             xycoords=axes.get_yaxis_transform(),
@@ -96,6 +101,11 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
     axes.margins(x=0)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _peak(peak: float, unit: float, noise: float) -> str:
+    """The peak of a trace in a unit; of a trace that is drawn as zero, its limit."""
+    return f"{peak / unit:.3g}" if peak or not noise else f"< {noise / unit:.1g}"
 
 
 def _label_rows(axes: Axes, array: xarray.DataArray, distance: Floats) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from groundswell.errors import InputError
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.seismology.formats.seismograms import PRESSURE, read_seismograms
-from groundswell.seismology.motion import noise_sentence, without_noise
+from groundswell.seismology.motion import noise_level, without_noise
 from groundswell.seismology.plots.record_section import evenly
 from groundswell.seismology.plots.source import event_sentence
 from groundswell.seismology.receivers import instruments
@@ -43,7 +43,7 @@ def shot_gather(results: str | Path) -> Path:
     array = read_seismograms(results / PRESSURE.file, PRESSURE).squeeze("component", drop=True)
     if not array.sizes["time"]:
         raise InputError(f"{results / PRESSURE.file} has no samples yet; let the run continue")
-    noise, array = noise_sentence(array), without_noise(array)
+    raw, array = array, without_noise(array)
     kinds = list(dict.fromkeys(array["kind"].values))
     path = results / "shot_gather.png"
     with picture(path, _HEIGHT) as figure:
@@ -51,7 +51,7 @@ def shot_gather(results: str | Path) -> Path:
         for axes, kind in zip(panels, kinds, strict=True):
             _draw(axes, array[array["kind"].values == kind], str(kind))
         panels[0].set_ylabel("Time (s)")
-        subtitle = f"{event_sentence(array.attrs)}{_sentence(array)}{noise}"
+        subtitle = f"{event_sentence(array.attrs)}{_sentence(raw)}"
         headline(panels[0], title_of(array.attrs, "Shot gather"), subtitle)
     return path
 
@@ -59,7 +59,10 @@ def shot_gather(results: str | Path) -> Path:
 def _sentence(array: xarray.DataArray) -> str:
     largest = float(np.abs(array).max())
     unit, name = next((u for u in _UNITS if largest >= u[0]), _UNITS[-1])
-    return f"Pressure, each trace scaled by its peak, at most {largest / unit:.3g} {name}."
+    peaks, noise = np.abs(array.values).max(axis=-1), noise_level(array)
+    has_noise = bool(((peaks > 0) & (peaks <= noise)).any())
+    flat = f", or flat if below {noise / unit:.1g} {name}" if has_noise else ""
+    return f"Pressure, each trace scaled by its peak, at most {largest / unit:.3g} {name}{flat}."
 
 
 def _draw(axes: Axes, array: xarray.DataArray, kind: str) -> None:

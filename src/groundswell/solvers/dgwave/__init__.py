@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from groundswell.registry import SolverInfo
+from groundswell.seismology import METHODS
 
 _EXPORTS = {
     "Model": "api",
@@ -37,7 +38,7 @@ info = SolverInfo(
             *("intensity", "intensity_maps", "strain_green_tensor"),
         )
     },
-    methods={"compare": "groundswell.seismology.comparison.compare:compare"},
+    methods=METHODS,
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from groundswell.registry import SolverInfo
+from groundswell.seismology import METHODS
 
 _EXPORTS = {
     "Model": "api",
@@ -38,7 +39,7 @@ info = SolverInfo(
             *("fields", "records"),
         )
     },
-    methods={"compare": "groundswell.seismology.comparison.compare:compare"},
+    methods=METHODS,
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -11,6 +11,7 @@ import xarray
 from result_files import Site
 
 from groundswell.errors import InputError
+from groundswell.seismology.formats import segy as segy_format
 from groundswell.seismology.formats.segy_writer import write_segy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
@@ -86,6 +87,9 @@ def test_segyio_reads_headers_and_samples(tmp_path: Path) -> None:
     cards = [text[n : n + 80] for n in range(0, 3200, 80)]
     assert cards[0].startswith("C 1 SYNTHETIC SEISMOGRAMS BY GROUNDSWELL: Line 7")
     assert cards[1].startswith("C 2 PRESSURE IN Pa, COMPONENTS H")
+    for quantity in (PRESSURE, VELOCITY):
+        lines = [*segy_format._sentences(gather(tmp_path, quantity), 17, 4000)]
+        assert max(map(len, lines)) <= 76
     assert cards[38].startswith("C39 SEG Y REV1") and cards[39].startswith("C40 END TEXTUAL")
 
 

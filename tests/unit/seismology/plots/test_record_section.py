@@ -53,6 +53,8 @@ def test_rounding_errors_of_other_traces_are_drawn_as_zero(tmp_path: Path) -> No
     shown = without_noise(read_seismograms(tmp_path / "seismograms.h5"))
     is_drawn = np.abs(shown.values).max(axis=2) > 0
     assert is_drawn.tolist() == [[True, False, True], [True, False, True]]
+    assert [section._peak(p, 0.01, 4e-6) for p in (0.5, 1e-5, 0.0)] == ["50", "0.001", "< 0.0004"]
+    assert section._peak(0.0, 0.01, 0.0) == "0"
     assert record_section(tmp_path).exists()
 
 

@@ -67,6 +67,17 @@ def test_one_or_many_traces_of_silence_are_drawn(tmp_path: Path, count: int) -> 
     assert shot_gather(tmp_path).stat().st_size > 5_000
 
 
+def test_rounding_errors_are_flat_and_their_limit_is_said(tmp_path: Path) -> None:
+    block = rng.normal(size=(50, 3, 1)) * np.array([1.0, 1e-8, 1.0])[:, None]
+    block[:, 0] *= 2000.0 / np.abs(block[:, 0]).max()
+    write_gather(tmp_path, gather_sites([3100.0, 3200.0, 3300.0]), block)
+    array = read_seismograms(tmp_path / "pressure.h5", PRESSURE)[:, 0]
+    sentence = gather._sentence(array)
+    assert sentence.endswith("at most 2 kPa, or flat if below 8e-06 kPa.")
+    assert gather._sentence(array[::2]).endswith("at most 2 kPa.")
+    assert shot_gather(tmp_path).exists()
+
+
 def test_a_single_trace_has_one_tick_at_its_offset(tmp_path: Path) -> None:
     write_gather(tmp_path, gather_sites([4063.02]), rng.normal(size=(20, 1, 1)))
     axes = Figure().add_subplot()
