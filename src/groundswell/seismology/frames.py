@@ -65,10 +65,10 @@ class Frame:
         return (np.asarray(lon) - self.middle + 180) % 360 + self.middle - 180, np.asarray(lat)
 
 
-def lonlat_frame(source: str, longitudes: Reals) -> Frame:
-    """The frame of a model on longitude and latitude, in degrees."""
+def lonlat_frame(source: str, longitudes: Reals, system: str = LONLAT) -> Frame:
+    """The frame of a model or a map on longitude and latitude, in degrees."""
     middle = (float(np.min(longitudes)) + float(np.max(longitudes))) / 2 if longitudes.size else 0.0
-    return Frame(source, LONLAT, middle, unit="degrees")
+    return Frame(source, system, middle, unit="degrees")
 
 
 def _affine(row: Reals, x: Reals, y: Reals) -> Floats:
