@@ -10,7 +10,7 @@ import numpy as np
 from groundswell.arrays import Reals
 from groundswell.errors import InputError
 from groundswell.seismology.case.model_files import SegySection
-from groundswell.seismology.formats.segy import SegyFile
+from groundswell.seismology.formats.segy_reader import SegyFile
 from groundswell.seismology.media.material import unit_factor
 from groundswell.seismology.media.model_grid import ModelGrid
 from groundswell.seismology.media.trace_positions import FOOT, TraceGrid, arrange_traces

@@ -10,7 +10,7 @@ from groundswell.arrays import Floats, HostArray, Indices, Integers, Reals
 from groundswell.errors import InputError
 from groundswell.grids.geography import require_projected
 from groundswell.seismology.case.model_files import SegySection
-from groundswell.seismology.formats.segy import SegyFile
+from groundswell.seismology.formats.segy_reader import SegyFile
 from groundswell.seismology.frames import Frame
 
 FOOT = 0.3048
