@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class Frame:
         middle: longitude to which longitudes are within 180 degrees; None if there are none.
         axes: affine transform (2, 3) from coordinates of the system to those along the first and
             the second axis; None if both are the same.
+        corner: coordinates in the system of x = y = 0 of the region, if there is no `system`.
         unit: that of coordinates along the axes, for messages.
         hint: what else the user can do about a model elsewhere, for messages.
     """
@@ -31,8 +32,22 @@ class Frame:
     system: str | None = None
     middle: float | None = None
     axes: Reals | None = None
+    corner: tuple[float, float] = (0.0, 0.0)
     unit: str = "m"
     hint: str = ""
+
+    def moved(self, corner: tuple[float, float]) -> Frame:
+        """The frame with the corner of the region elsewhere.
+
+        Raises:
+            InputError: the position of the region on Earth gives its corner.
+        """
+        if self.system is not None:
+            raise InputError(
+                f"{self.source} has a coordinate system of the Earth, in which [grid.geography] "
+                "gives the corner of the region; leave medium.corner out"
+            )
+        return replace(self, corner=corner)
 
     def locate(self, x: Reals, y: Reals, geography: Geography | None) -> tuple[Reals, Reals]:
         """Positions x and y (m) in the region as coordinates along both axes.
@@ -44,6 +59,8 @@ class Frame:
         """
         if self.system is not None:
             x, y = self._on_earth(x, y, geography)
+        else:
+            x, y = (at + shift for at, shift in zip((x, y), self.corner, strict=True))
         if self.axes is None:
             return x, y
         first, second = self.axes
@@ -65,10 +82,10 @@ class Frame:
         return (np.asarray(lon) - self.middle + 180) % 360 + self.middle - 180, np.asarray(lat)
 
 
-def lonlat_frame(source: str, longitudes: Reals) -> Frame:
-    """The frame of a model on longitude and latitude, in degrees."""
+def lonlat_frame(source: str, longitudes: Reals, system: str = LONLAT) -> Frame:
+    """The frame of a model or a map on longitude and latitude, in degrees."""
     middle = (float(np.min(longitudes)) + float(np.max(longitudes))) / 2 if longitudes.size else 0.0
-    return Frame(source, LONLAT, middle, unit="degrees")
+    return Frame(source, system, middle, unit="degrees")
 
 
 def _affine(row: Reals, x: Reals, y: Reals) -> Floats:

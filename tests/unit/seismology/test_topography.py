@@ -109,7 +109,7 @@ def test_gaps_are_refused_where_they_matter(tmp_path: Path) -> None:
 
 HEADER = "ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 3000\n"
 FILES = [
-    ("a.txt", "1 2", r"elevations are read from .nc, .npy and .asc files"),
+    ("a.txt", "1 2", r"elevations are read from files that end in .nc, .tif, .tiff, .npy or .asc"),
     ("a.asc", "ncols 2\nnrows 2\n1 2\n3 4", "lacks cellsize, xllcorner, yllcorner"),
     ("a.asc", HEADER + "1 2 3", "has 3 elevations; nrows x ncols are 2 x 2"),
     ("a.asc", HEADER + "1 2 x 4", "a.asc, line 6"),

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from groundswell.case.common import DataFile, Section
+from groundswell.case.common import DataFile, NotEmpty, Section
 from groundswell.case.problems import Violation
 from groundswell.case.units import Density, Length, Number, Positive, Speed
 from groundswell.seismology.case.medium_base import MediumBase, QRule, RhoRule, VsRule
+
+Projection = Annotated[str, Field(max_length=1000)]
 
 
 class WaterSection(Section):
@@ -22,12 +24,17 @@ class WaterSection(Section):
 
 
 class GriddedBase(MediumBase):
-    """Keys of models on grids: rules for properties that the file lacks."""
+    """Keys of models on grids: rules for properties that the file lacks, and its position.
+
+    Attributes:
+        corner: x and y, in the model, of the corner x = y = 0 of the region.
+    """
 
     vs_rule: VsRule | None = None
     rho_rule: RhoRule | None = None
     q_rule: QRule | None = None
     water: WaterSection | None = None
+    corner: tuple[Length, Length] | None = None
 
     def violations(self) -> Iterator[Violation]:
         """Water without a rule that it completes."""
@@ -112,7 +119,7 @@ class SegySection(GriddedBase):
     interval: PositiveLength | None = None
     top: Length = 0.0
     spacing: Annotated[tuple[PositiveLength, PositiveLength], BeforeValidator(_pair)] | None = None
-    projection: Annotated[str, Field(max_length=1000)] | None = None
+    projection: Projection | None = None
     bytes: HeaderBytes = HeaderBytes()
 
     def violations(self) -> Iterator[Violation]:
@@ -128,4 +135,35 @@ class SegySection(GriddedBase):
             )
 
 
-GriddedSection = NetcdfSection | SegySection
+# --- texts with one line for each point -----------------------------------------------------------
+
+
+class PointsBase(GriddedBase):
+    """Points of a grid, in any order.
+
+    Attributes:
+        projection: coordinate system of x and y; without it, they are those of the region.
+    """
+
+    file: DataFile
+    projection: Projection | None = None
+
+
+class SpecfemSection(PointsBase):
+    """A tomographic model of SPECFEM3D."""
+
+    kind: Literal["specfem"]
+
+
+class ColumnsSection(PointsBase):
+    """Points in columns, with a head line, or as UCVM writes them.
+
+    Attributes:
+        columns: names of the columns, if there is no head line.
+    """
+
+    kind: Literal["columns"]
+    columns: Annotated[tuple[str, ...], NotEmpty] | None = None
+
+
+GriddedSection = NetcdfSection | SegySection | SpecfemSection | ColumnsSection

@@ -11,6 +11,7 @@ from groundswell.arrays import HostArray
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import reject
+from groundswell.case.units import Length
 
 
 def _has_no_z(formula: str | float) -> str | float:
@@ -53,13 +54,17 @@ class FileTopography(Section):
 
     NetCDF has `variable` on coordinates x, y or longitude, latitude; a NumPy file (.npy) has an
     array as `ArrayTopography`; an ESRI ASCII grid (.asc) has the coordinates of the region, or
-    longitude and latitude.
+    longitude and latitude. GeoTIFF has a coordinate system of its own.
+
+    Attributes:
+        fill: elevation where the file has none.
     """
 
     kind: Literal["file"]
     file: DataFile
     variable: str | None = None
     coordinates: Literal["region", "geographic"] = "region"
+    fill: Length | None = None
 
 
 TopographySection = Annotated[FormulaTopography | ArrayTopography | FileTopography, TaggedUnion()]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from groundswell.errors import InputError, counted
-from groundswell.formats.text import parse_number, read_rows, read_text
+from groundswell.formats.text import parse_number, read_text
+from groundswell.seismology.formats.columns import parse_title, read_head
 from groundswell.seismology.formats.earth_models import SUFFIXES, read_earth_model
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.media.material import UNITS, unit_factor
@@ -19,7 +19,6 @@ from groundswell.seismology.media.rules import Rules
 COLUMNS = {"top": "m", "thickness": "m", **UNITS}
 
 _SYNONYMS = {"depth": "top", "density": "rho"}
-_TITLE = re.compile(r"\s*([^\s\[(]+)\s*(?:[\[(]([^\])]*)[\])])?\s*")
 _EXAMPLE = '"depth(km) vp(km/s) vs(km/s) rho(g/cm^3)"'
 
 Row = tuple[int, dict[str, float]]  # number and content of a line
@@ -123,43 +122,33 @@ def _complete(rows: Sequence[dict[str, float]], rules: Rules) -> list[Layer]:
 
 def _read_columns(path: Path) -> list[Row]:
     """The lines of a table, in SI units."""
-    titles, lines = _split(path)
-    columns = _read_header(titles, path)
-    return [(n, _read_row(cells, columns, f"{path}, line {n}")) for n, cells in lines]
-
-
-def _split(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The titles of the columns, and number and cells of each line."""
-    text = read_text(path, "a table of layers").lstrip("\ufeff")
-    lines = [(n, line.strip()) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-    content = [(n, line) for n, line in lines if not line.startswith("#")]
-    if not content or "," in content[0][1]:
-        (_, titles), *rows = read_rows(path, "a table of layers") or [(0, [])]
-        return titles, rows
-    first, head = content[0]
-    if head[0].isalpha():
-        content = content[1:]
-    else:  # a head line may be a comment
-        head = next((line for n, line in reversed(lines[:first]) if n < first), "")
-    titles = [match[0] for match in _TITLE.finditer(head.lstrip("#"))]
-    if not titles:
+    lines = read_text(path, "a table of layers").splitlines()
+    head = read_head(lines)
+    if not head.cells:
+        return []
+    if not head.titles:
         raise InputError(f"{path} has no head line with the names of columns, such as {_EXAMPLE}")
-    return titles, [(n, line.split()) for n, line in content]
+    columns = _read_header(head.titles, path)
+    separator = "," if head.has_commas else None
+    return [
+        (n, _read_row(line.split(separator), columns, f"{path}, line {n}"))
+        for n, line in enumerate(lines, 1)
+        if n >= head.line and line.strip() and not line.strip().startswith("#")
+    ]
 
 
 def _read_header(titles: Sequence[str], path: Path) -> list[tuple[str, float]]:
     """Name of each column, and its factor to SI units."""
     found: dict[str, str] = {}
     for title in titles:
-        match = _TITLE.fullmatch(title)
-        name = match[1].lower() if match else ""
+        name, unit = parse_title(title)
         name = _SYNONYMS.get(name, name)
         if name not in COLUMNS or name in found:
             raise InputError(
-                f"{path}: column {title.strip()!r} is unknown or repeated; columns are "
+                f"{path}: column {title!r} is unknown or repeated; columns are "
                 f"{', '.join(COLUMNS)}, each with an optional unit as in vp[km/s]"
             )
-        found[name] = match[2] or "" if match else ""
+        found[name] = unit
     if "vs" in found and not found["vs"]:
         found["vs"] = found.get("vp", "")
     return [(n, unit_factor(u, COLUMNS[n], f"{path}, column {n}")) for n, u in found.items()]
@@ -177,5 +166,5 @@ def _read_row(
         try:
             values[name] = parse_number(text) * factor
         except ValueError:
-            raise InputError(f"{where}: {name} = {text!r} is not a number") from None
+            raise InputError(f"{where}: {name} = {text.strip()!r} is not a number") from None
     return values

@@ -189,6 +189,11 @@ class Setup(WaveSetup):
         return self._description.representatives
 
     @property
+    def medium_notes(self) -> list[str]:
+        """What users should know about the file of the medium."""
+        return self._description.notes
+
+    @property
     def material_count(self) -> int | None:
         """Number of different materials; None if there are more than a table of classes has."""
         return self._description.material_count
