@@ -30,6 +30,9 @@ class Site:
     longitude: float | None = None
     latitude: float | None = None
     kind: str = "hydrophone"
+    location: str = ""
+    channel: str = ""
+    elevation: float | None = None
 
 
 def names(folder: Path) -> list[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -23,6 +21,7 @@ from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
 from groundswell.simulation.callbacks import Callback, calls_of, require_callbacks
 from groundswell.simulation.checkpoint import Progress
+from groundswell.simulation.clock import Clock
 from groundswell.simulation.driver import driver_of
 from groundswell.simulation.earlier_run import AUTO, Resume, is_complete, progress_to_resume
 from groundswell.simulation.findings import findings_of
@@ -38,7 +37,7 @@ from groundswell.simulation.preparation import (
     quantities_of,
     shared_digest,
 )
-from groundswell.simulation.progress import phase_progress, progress
+from groundswell.simulation.progress import progress
 from groundswell.simulation.resources import require_disk_space
 from groundswell.simulation.result import Result
 from groundswell.simulation.results_folder import folder_of, require_writable
@@ -51,35 +50,7 @@ from groundswell.simulation.summary import SOLVE, STEPS, share_of_steps, through
 from groundswell.simulation.time_loop import TimeLoop
 
 NOTHING_WRITTEN = "nothing has been written"
-SHOWN = {  # of the phases of a run, which `summary.json` names
-    "read": "Reading the case",
-    "measure bandwidth": "Measuring the memory bandwidth",
-    "build": "Building the solver",
-    "write": "Writing results",
-}
 ARGUMENTS = ("case", "folder", "resume", "overwrite", "quiet")
-
-
-@dataclass
-class _Clock:
-    """Wall time by phase, and what the phases show.
-
-    Args:
-        quiet: show nothing.
-    """
-
-    quiet: bool
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        begun, text = time.perf_counter(), SHOWN.get(phase, "")
-        try:
-            with phase_progress(text, quiet=self.quiet or not text):
-                yield
-        finally:
-            self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - begun
 
 
 @dataclass
@@ -97,7 +68,7 @@ class _Run:
     files: RunFiles
     digest: str
     cost: Cost
-    clock: _Clock
+    clock: Clock
     session: RunSession | None
     driver: TimeLoop | Solve = field(init=False)
 
@@ -292,7 +263,7 @@ def run(
     request = _Request(case, folder, resume, overwrite, quiet, **options)
     require_callbacks(request.callbacks)
     job = get_communicator()
-    clock = _Clock(quiet or not job.first)
+    clock = Clock(quiet or not job.first)
     with ExitStack() as claimed:
         if request.session:
             claimed.enter_context(request.session.kept.used())

@@ -11,7 +11,7 @@ import xarray
 from result_files import Site
 
 from groundswell.errors import InputError
-from groundswell.seismology.formats import segy as segy_format
+from groundswell.seismology.formats import segy_writer as segy_format
 from groundswell.seismology.formats.segy_writer import write_segy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
