@@ -1,4 +1,4 @@
-"""Findings and warnings about faults and rock that yields, at the end of a run."""
+"""Findings and warnings about ground motion, faults and rock that yields, at the end of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reports:
 
     @property
     def findings(self) -> Sequence[Quantity]:
-        """Slip of the faults and volume of rock that has yielded; see `Report`."""
+        """Peak ground motion, slip of faults and volume of rock that has yielded; see `Report`."""
         return [*chain(*(each.findings for each in self._reports))]
 
     @property

@@ -9,12 +9,13 @@ from groundswell.backends import Cells, Launch
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.formats.seismograms import Attributes
 from groundswell.seismology.formats.shaking_maps import Points, write_shaking_map
+from groundswell.seismology.recording.peak_motion import PeakMotion
 from groundswell.solvers.earthquake.rank_fields import RankFields
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import surface_array
 
 
-class ShakingMap:
+class ShakingMap(PeakMotion):
     """Peak ground velocity and acceleration in one rank's part of the surface.
 
     Attributes:
@@ -24,6 +25,7 @@ class ShakingMap:
     """
 
     def __init__(self, setup: Setup, rank: RankFields) -> None:
+        super().__init__()
         self._setup, self._rank = setup, rank
         nx, ny, _ = rank.part.region if rank.has_top else (0, 0, 0)
         self.peaks, self.past = (rank.backend.zeros((2, ny, nx), setup.dtype) for _ in range(2))
@@ -52,8 +54,9 @@ class ShakingMap:
         whole = self._of_surface(self.peaks).gather(self._rank.backend, self._rank.comm)
         if whole is None:
             return []
-        pgv, pga = whole
-        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points(), attrs)]
+        (pgv, pga), at = whole, points()
+        self.keep(pgv, pga, at)
+        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, at, attrs)]
 
 
 def of_surface(setup: Setup, rank: RankFields, array: DeviceArray) -> DistributedArray:

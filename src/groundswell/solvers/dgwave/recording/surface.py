@@ -17,6 +17,7 @@ from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     write_shaking_map,
 )
+from groundswell.seismology.recording.peak_motion import PeakMotion
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.equations import KERNELS
@@ -51,7 +52,7 @@ def point_arguments(rank: RankFields, lattice: Lattice) -> dict[str, DeviceArray
     return {**found, "taps": nodes.shape[1], "points": len(starts)}
 
 
-class ShakingMap:
+class ShakingMap(PeakMotion):
     """Peak ground velocity and acceleration on one rank.
 
     Attributes:
@@ -59,6 +60,7 @@ class ShakingMap:
     """
 
     def __init__(self, rank: RankFields) -> None:
+        super().__init__()
         self._setup, self._backend, self._comm = rank.setup, rank.backend, rank.comm
         self._lattice = Lattice.of(self._setup.geometry, rank.elements.numbers)
         shape = (PEAKS, len(self._lattice.mine))
@@ -97,6 +99,7 @@ class ShakingMap:
             return []
         pgv, pga = map(self._lattice.whole, whole)
         setup, points = self._setup, self._lattice.points(self._setup.geography)
+        self.keep(pgv, pga, points)
         attrs = event_attributes(setup.case, setup.geography, setup.survey)
         return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 

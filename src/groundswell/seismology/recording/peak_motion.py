@@ -1,0 +1,73 @@
+"""The largest ground motion of a shaking map and where it is, as findings of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from groundswell.arrays import Reals
+from groundswell.case.quantities import Quantity
+from groundswell.seismology.formats.shaking_maps import SurfacePoints
+
+GROUP = "Largest ground motion"
+# Key and label, unit, and the unit of the text with its size in that of the value.
+_PEAKS = (
+    ("peak_velocity", "peak ground velocity", "m/s", "cm/s", 0.01),
+    ("peak_acceleration", "peak ground acceleration", "m/s^2", "m/s²", 1.0),
+)
+
+
+class PeakMotion:
+    """A report of the peaks of a map, which are none before `keep`.
+
+    Attributes:
+        findings: largest velocity and acceleration of the horizontal vector, each with its place.
+    """
+
+    def __init__(self) -> None:
+        self.findings: list[Quantity] = []
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """None: peaks are what they are."""
+        return ()
+
+    def keep(self, pgv: Reals, pga: Reals, points: SurfacePoints) -> None:
+        """Find the peaks of a map.
+
+        Args:
+            pgv, pga: peak ground velocity and acceleration, m/s and m/s^2, (ny, nx).
+            points: their positions.
+        """
+        for values, about in zip((pgv, pga), _PEAKS, strict=True):
+            self.findings += _findings(np.asarray(values), points, *about)
+
+
+def _findings(
+    peaks: Reals, points: SurfacePoints, key: str, label: str, unit: str, shown: str, size: float
+) -> Iterator[Quantity]:
+    """Yield the largest value and its place."""
+    peaks = np.nan_to_num(peaks)
+    row, column = np.unravel_index(int(peaks.argmax()), peaks.shape)
+    largest = float(peaks[row, column])
+    if not largest > 0:
+        return
+    yield Quantity(key, largest, label, unit, f"{largest / size:.3g} {shown}", GROUP)
+    place = _place(points, row, column)
+    yield Quantity(f"{key}_place", place, f"{label} at", "", _text(place), GROUP)
+
+
+def _place(points: SurfacePoints, row: np.intp, column: np.intp) -> dict[str, float]:
+    place = {"x": float(np.asarray(points.x)[column]), "y": float(np.asarray(points.y)[row])}
+    if points.longitude is None or points.latitude is None:
+        return place
+    degrees = {"longitude": points.longitude, "latitude": points.latitude}
+    return place | {name: float(np.asarray(each)[row, column]) for name, each in degrees.items()}
+
+
+def _text(place: dict[str, float]) -> str:
+    if "latitude" not in place:
+        return ", ".join(f"{name} = {place[name] / 1e3:.4g} km" for name in "xy")
+    named = (("latitude", "NS"), ("longitude", "EW"))
+    return ", ".join(f"{abs(place[n]):.4f}° {sides[place[n] < 0]}" for n, sides in named)
