@@ -191,6 +191,7 @@ class Case(Section):
     _folder: Path = PrivateAttr(default_factory=Path)
     _source: str = PrivateAttr(default="case")
     _settings: Settings = PrivateAttr(default_factory=dict)
+    _text: str = PrivateAttr(default="")
 
     @classmethod
     def from_dict(
@@ -252,6 +253,11 @@ class Case(Section):
     def settings(self) -> dict[str, str]:
         """The values that replace those of the case file, as text in TOML, by path."""
         return {path: format_value(value) or "{...}" for path, value in self._settings.items()}
+
+    @property
+    def text(self) -> str:
+        """The text of the case file; "" if the case is from elsewhere."""
+        return self._text
 
     def resolve(self, name: str | Path) -> Path:
         """The path of a file of the case, such as a result."""

@@ -103,7 +103,9 @@ def read_case(
         CaseError: the case is invalid; lists every problem.
     """
     content = set_values(_parse(text, source), settings or {})
-    return case_of(content, folder, source, settings)
+    case = case_of(content, folder, source, settings)
+    case._text = text if isinstance(text, str) else text.decode("utf-8-sig")
+    return case
 
 
 def case_of(

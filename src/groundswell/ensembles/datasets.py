@@ -22,16 +22,14 @@ OF_THE_RUN = (
     *("started", "device", "backend", "ranks", "resumed_at", "throughput", "bytes_per_update"),
     *("bandwidth", "wall", "share_of_steps", "kernel_groups", "files", "versions", "tuning"),
 )
-REPEATED = ("digest", "quantities")  # of the case: in other attributes
+REPEATED = ("digest", "text", "quantities")  # of the case: in other attributes
 
 
 def split_summary(summary: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split a summary into entries about the results and entries about the execution."""
     log = {key: value for key, value in summary.items() if key in OF_THE_RUN}
     rest = {key: value for key, value in summary.items() if key not in log}
-    case = {
-        key: value for key, value in rest["case"].items() if key not in ("digest", "quantities")
-    }
+    case = {key: value for key, value in rest["case"].items() if key not in REPEATED}
     return {**rest, "case": case}, log
 
 

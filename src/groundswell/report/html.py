@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from math import isfinite
@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 
 from groundswell.case.quantities import byte_size, duration
+from groundswell.errors import counted
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
 from groundswell.simulation.summary import (
@@ -65,7 +66,9 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
         phases=[*_bars(_mapping(summary.get("wall")), duration)],
         kernels=[*_bars(_mapping(kernels.get("shares")), describe_share)],
         timed=_text(kernels.get("timed", "")),
-        files=[*_files(results, summary.get("files"))],
+        performance=[(label, text) for text, label in _performance(summary)],
+        case=_text(case.get("text", "")),
+        files=_by_kind(_files(results, summary.get("files"))),
         versions=[*_leaves(summary.get("versions"))],
         version=__version__,
     )
@@ -85,8 +88,16 @@ def subtitle_of(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
-    """Value and label of the most important figures that the summary has: findings first."""
-    yield from _first_findings(summary)
+    """Value and label of the figures on top: findings and the time, or else the performance."""
+    found = _first_findings(summary)
+    yield from found or _performance(summary)
+    seconds = [_number(v) for v in _mapping(summary.get("wall")).values()]
+    if total := sum(s for s in seconds if s is not None):
+        yield duration(total), "wall time"
+
+
+def _performance(summary: Mapping[str, object]) -> Iterator[Row]:
+    """Value and label of throughput, memory traffic and the share of the time steps."""
     throughput = _mapping(summary.get("throughput"))
     if (value := _number(throughput.get("value"))) is not None:
         yield f"{_rounded(value)} {_text(throughput.get('unit', ''))}".strip(), "throughput"
@@ -97,9 +108,6 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
         yield describe_bandwidth({**bandwidth, **shares})
     if (count := _number(summary.get("bytes_per_update"))) is not None:
         yield f"{count:.0f} B", "memory traffic per update"
-    seconds = [_number(v) for v in _mapping(summary.get("wall")).values()]
-    if total := sum(s for s in seconds if s is not None):
-        yield duration(total), "wall time"
     if (share := _number(summary.get("share_of_steps"))) is not None:
         steps = phase_of_steps(_mapping(summary.get("wall")))
         yield f"{100 * share:.0f} %", f"of the wall time: {steps}"
@@ -150,13 +158,28 @@ def _bars(
         yield name, describe(value), f"{100 * max(value, 0) / largest:.1f}"
 
 
-def _files(results: Path, listed: object) -> Iterator[Row]:
-    """The listed files that exist, except the report itself, and their sizes."""
+def _files(results: Path, listed: object) -> Iterator[tuple[str, int]]:
+    """The listed files that exist, except the report itself, and their sizes in bytes."""
     for name in _list(listed):
         if not isinstance(name, str) or name in ("", NAME) or not exists(path := results / name):
             continue
         if path.is_file():
-            yield name, byte_size(path.stat().st_size)
+            yield name, path.stat().st_size
+
+
+def _by_kind(files: Iterable[tuple[str, int]]) -> list[tuple[str, list[Row]]]:
+    """A heading for each kind of file, by suffix, and its files with their sizes."""
+    kinds: dict[str, list[tuple[str, int]]] = {}
+    for name, size in files:
+        kinds.setdefault(Path(name).suffix, []).append((name, size))
+    return [
+        (
+            f"{counted(len(of), f'{kind} file' if kind else 'file')}, "
+            f"{byte_size(sum(size for _, size in of))}",
+            [(name, byte_size(size)) for name, size in of],
+        )
+        for kind, of in kinds.items()
+    ]
 
 
 def _leaves(value: object, key: str = "") -> Iterator[Row]:

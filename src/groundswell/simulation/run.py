@@ -46,7 +46,14 @@ from groundswell.simulation.session import RunSession
 from groundswell.simulation.signals import StopRequest, stop_request, stopping_at_once
 from groundswell.simulation.solve import Solve
 from groundswell.simulation.solver import Cost, Setup, TimeStepper
-from groundswell.simulation.summary import SOLVE, STEPS, share_of_steps, throughput, versions
+from groundswell.simulation.summary import (
+    SOLVE,
+    STEPS,
+    share_of_steps,
+    text_of,
+    throughput,
+    versions,
+)
 from groundswell.simulation.time_loop import TimeLoop
 
 NOTHING_WRITTEN = "nothing has been written"
@@ -153,6 +160,7 @@ class _Run:
             "started": self.clock.started.isoformat(timespec="seconds"),
             "case": {
                 "digest": self.digest,
+                "text": text_of(setup.case),
                 **as_values(quantities),
                 "quantities": [quantity.as_dict() for quantity in quantities],
                 "warnings": [*check_of(setup).warnings(setup)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -11,15 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Backend
+from groundswell.case import Case
 from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.text import read_json, write_json
+from groundswell.formats.toml import toml_text
 from groundswell.simulation.preparation import OpenSolver
 from groundswell.version import __version__
 
 NAME = "summary.json"
 STEPS, SOLVE = "time steps", "solve"  # the phase of a run in which it makes them, or has none
+LONGEST_CASE = 2**16  # characters of a case that are kept
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
 _ROUNDS_TO_ONE = 0.005  # a share of 1 %
 LIBRARIES = (
@@ -136,6 +140,16 @@ def files_in(folder: Path) -> list[str]:
 def relative(folder: Path, files: Iterable[Path]) -> list[str]:
     """Paths of files relative to the folder that holds them."""
     return [path.relative_to(folder).as_posix() for path in files]
+
+
+def text_of(case: Case) -> str:
+    """The text of a case file, or a case as one; values that replace others are in comments.
+
+    Of a case from Python, all values are in SI units, and arrays have checksums.
+    """
+    text = case.text or toml_text(json.loads(case.canonical()))
+    settings = "".join(f"# --set {path}={value}\n" for path, value in case.settings.items())
+    return settings + (text if len(text) <= LONGEST_CASE else f"{text[:LONGEST_CASE]}\n...\n")
 
 
 def add_files(folder: Path, files: Iterable[Path]) -> Summary:

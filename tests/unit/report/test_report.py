@@ -39,6 +39,10 @@ SUMMARY = {
     "versions": {"groundswell": "0.1.0"},
 }
 
+FINDINGS = {
+    "findings": {"quantities": [{"label": "largest v", "text": "3 m/s", "group": "motion"}]},
+}
+
 
 class Page(HTMLParser):
     """Collects texts, links and pictures, and checks that tags are closed in order."""
@@ -223,3 +227,27 @@ def test_a_damaged_summary_is_bad_input(tmp_path: Path, content: str) -> None:
 def test_a_folder_without_a_summary_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give the results folder of a run"):
         write_report(tmp_path)
+
+
+def test_findings_come_first_and_performance_last(tmp_path: Path) -> None:
+    texts = Page(write_report(write_results(tmp_path, SUMMARY | FINDINGS))).texts
+    order = ["3 m/s", "wall time", "Files", "Wall time", "Performance", "25,123 MLUPS"]
+    assert [text for text in dict.fromkeys(texts) if text in order] == order
+
+
+def test_the_case_is_part_of_the_report(tmp_path: Path) -> None:
+    text = "# a <comment>\nsolver = 'earthquake'\n"
+    summary = SUMMARY | {"case": {**SUMMARY["case"], "text": text}}
+    texts = Page(write_report(write_results(tmp_path, summary))).texts
+    assert texts[texts.index("Case") + 1 :][:2] == ["2 lines", text.strip()]
+
+
+def test_files_have_headings_by_kind(tmp_path: Path) -> None:
+    write_results(tmp_path, SUMMARY)
+    files = [f"S{n}.sac" for n in range(12)]
+    for name in files:
+        (tmp_path / name).write_bytes(bytes(1000))
+    write_summary(tmp_path, SUMMARY | {"files": [*SUMMARY["files"], *files]})
+    content = write_report(tmp_path).read_text()
+    assert re.search(r"<details>\s*<summary>12 .sac files, 12[.0]* kB</summary>", content)
+    assert re.search(r"<details open>\s*<summary>1 .nc file, ", content)
