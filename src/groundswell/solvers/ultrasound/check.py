@@ -42,6 +42,8 @@ def _grid_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     region = grid.region[:n]
     yield Quantity("region", region, "region", text=f"{format_extent(region)} points")
     yield Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points")
+    if notes := list(setup.medium_notes):
+        yield Quantity("medium_file", notes, "file of the medium", text="; ".join(notes))
 
 
 def _wave_quantities(setup: WaveSetup) -> Iterator[Quantity]:

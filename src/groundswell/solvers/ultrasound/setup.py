@@ -69,11 +69,7 @@ class Setup(WaveSetup):
         RecordableField("p", "Pa", "acoustic pressure"),
         *(
             RecordableField(
-                f"u{axis}",
-                "m s-1",
-                f"particle velocity along {axis}",
-                offset,
-                time_offset=-0.5,
+                f"u{axis}", "m s-1", f"particle velocity along {axis}", offset, time_offset=-0.5
             )
             for axis, offset in zip(AXES, HALF_CELLS, strict=True)
         ),
@@ -187,6 +183,11 @@ class Setup(WaveSetup):
     def materials(self) -> AcousticMedium:
         """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
         return self._description.representatives
+
+    @property
+    def medium_notes(self) -> list[str]:
+        """What users should know about the file of the medium."""
+        return self._description.notes
 
     @property
     def material_count(self) -> int | None:

@@ -58,6 +58,11 @@ class WaveSetup(BlockSetup):
         return ()
 
     @property
+    def medium_notes(self) -> Sequence[str]:
+        """What users should know about the file of the medium."""
+        return ()
+
+    @property
     def origin(self) -> tuple[float, float, float]:
         """Position of the first point of the region (x, y, z), m."""
         return (0.0, 0.0, 0.0)

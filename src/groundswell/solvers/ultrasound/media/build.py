@@ -143,6 +143,11 @@ class MediumDescription:
         )
 
     @property
+    def notes(self) -> list[str]:
+        """What users should know about the file."""
+        return [note for part in self._parts for note in part.notes]
+
+    @property
     def material_count(self) -> int | None:
         """Number of different materials; None if there are more than a table of classes has."""
         return self._scan.materials.value

@@ -162,11 +162,13 @@ class FileSection(Section):
         file: NetCDF or HDF5 with coordinates x, y, z, or NIfTI.
         axes: axis of the file along x, y and z of the case; "-z" is the z axis reversed.
         offset: added to coordinates along x, y and z, m.
+        outside: what the region has outside the file, which must cover the region by default.
     """
 
     file: DataFile
     axes: tuple[SignedAxis, SignedAxis, SignedAxis] = ("x", "y", "z")
     offset: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
+    outside: Literal["uniform"] | None = None
 
     @property
     def is_nifti(self) -> bool:
@@ -322,7 +324,8 @@ class MediumSection(Section):
     def violations(self) -> Iterator[Violation]:
         """A missing property, arrays of different shapes, or infinite dispersion."""
         for name, unit in (("speed", _SPEED), ("density", _DENSITY)):
-            if getattr(self, name) is None and not isinstance(self.file, PropertiesFile):
+            has_file = isinstance(self.file, PropertiesFile) and self.file.outside is None
+            if getattr(self, name) is None and not has_file:
                 yield (name,), f"is required; give {unit.expected}"
         yield from self._array_violations()
         yield from repeated("effects", self.effects)

@@ -7,20 +7,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic_core import PydanticCustomError
 
-from groundswell.arrays import Floats, Indices, Reals
+from groundswell.arrays import Floats, Indices, Mask, Reals
 from groundswell.case.units import Unit
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.solvers.ultrasound.media.case import FileSection
-from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
 from groundswell.solvers.ultrasound.media.points import AXES, GridPoints
 
+if TYPE_CHECKING:
+    import xarray
+
 SLAB = 2**23  # values of a variable that are read at a time; up to two slabs are in memory
+COVER = (
+    "shrink the region, set offset or axes in medium.file, or set medium.file.outside to "
+    '"uniform", for the uniform values of [medium] there'
+)
 ABSORPTION = "dB/(MHz^y cm)"  # the exponent y is that of the case
 
 
@@ -70,11 +76,13 @@ class _Slab(NamedTuple):
 class GridFile:
     """A file with variables on a rectilinear grid.
 
-    Points outside the file's extent take the nearest values, but the file must cover the region.
+    Points outside the file's extent take the nearest values. The file must cover the region, unless
+    the section says what is outside.
 
     Args:
         section: the file and its position in the case.
         points: the grid.
+        data: the content of the file.
         names: the variables that may be read.
 
     Attributes:
@@ -84,17 +92,16 @@ class GridFile:
         InputError: the file is damaged, lacks coordinates, or does not cover the region.
     """
 
-    def __init__(self, section: FileSection, points: GridPoints, names: Iterable[str]) -> None:
-        self.path, self._points, names = section.file, points, list(names)
-        self._data = (
-            open_nifti(self.path, names[0])
-            if section.is_nifti
-            else open_grid_file(self.path, names)
-        )
+    def __init__(
+        self, section: FileSection, points: GridPoints, data: xarray.Dataset, names: Iterable[str]
+    ) -> None:
+        self.path, self._points, self._data = section.file, points, data
+        self._must_cover = section.outside is None
         self.variables = [name for name in names if name in self._data.data_vars]
         self._axes = [axis[-1] for axis in section.axes]
         self._reversed: dict[str, slice] = {}
         self._slabs: dict[str, list[_Slab]] = {}
+        self._inside: list[Mask] = []  # whether the file covers the points, along each axis
         self._reading = Lock()  # threads request planes in roughly ascending order
         self._positions = [
             self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
@@ -118,6 +125,20 @@ class GridFile:
         factor = unit_factor(self._units(name), unit, f"{self.path}, variable {name}")
         plane = at.moved(-slab.first).interpolate(slab.values, 0)[0]
         return factor * x.interpolate(y.interpolate(plane, 0), 1)
+
+    def inside(self, k: int) -> Mask:
+        """Whether the file covers the points (ny, nx) of a plane.
+
+        Points of absorbing layers count as the nearest point of the region.
+        """
+        x, y, z = self._inside
+        return y[:, None] & x & z[k]
+
+    @property
+    def notes(self) -> list[str]:
+        """What users should know about the file's position."""
+        parts = zip(self._inside, self._points.region, strict=True)
+        return covered(float(np.prod([inside[part].mean() for inside, part in parts])))
 
     def samples(self, name: str) -> Iterator[Reals]:
         """The planes of samples (y, x) of a variable that the points need, in the file's unit."""
@@ -199,6 +220,13 @@ class GridFile:
         self._check_axis(axis, n, samples)
         return locate(samples, at)
 
+    def _cover(self, n: int, samples: Floats) -> None:
+        """Find the points along axis `n` that the samples cover."""
+        at, rounding = self._points.in_region(n), 1e-6 * (samples[-1] - samples[0])
+        alone = len(samples) == len(at) == 1
+        within = (at >= samples[0] - rounding) & (at <= samples[-1] + rounding)
+        self._inside.append(within | alone)
+
     def _coordinate(self, axis: str) -> Floats:
         """Coordinates of the samples along an axis of the file, m."""
         if axis not in self._data.coords or self._data[axis].dims != (axis,):
@@ -211,21 +239,24 @@ class GridFile:
         return samples * unit_factor(self._units(axis), "m", f"{self.path}, coordinate {axis}")
 
     def _check_axis(self, axis: str, n: int, samples: Floats) -> None:
-        if len(samples) == len(self._points.axes[n]) == 1:
-            return
-        if len(samples) < 2 or not (np.diff(samples) > 0).all():
+        alone = len(samples) == len(self._points.axes[n]) == 1
+        if not alone and (len(samples) < 2 or not (np.diff(samples) > 0).all()):
             raise InputError(
                 f"{self.path}: coordinate {axis} must have two or more values in order; it has "
                 f"{len(samples)}"
             )
-        low, high = self._points.region_limits(n)
-        rounding = 1e-6 * (samples[-1] - samples[0])
-        if low < samples[0] - rounding or high > samples[-1] + rounding:
+        self._cover(n, samples)
+        if self._must_cover and not self._inside[n].all():
+            low, high = self._points.region_limits(n)
             raise InputError(
                 f"{self.path} covers {AXES[n]} from {samples[0]:.6g} m to {samples[-1]:.6g} m, but "
-                f"the points of the region extend from {low:.6g} m to {high:.6g} m; shrink the "
-                "region, or set offset or axes in medium.file"
+                f"the points of the region extend from {low:.6g} m to {high:.6g} m; {COVER}"
             )
+
+
+def covered(share: float) -> list[str]:
+    """A note if a file covers only a share of the region."""
+    return [f"covers {100 * share:.3g} % of the region"] if share < 1 else []
 
 
 def locate(samples: Floats, at: Floats) -> AxisPositions:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import xarray
 
 _NIFTI_UNITS = {"unknown": "mm", "mm": "mm", "meter": "m", "micron": "um"}
+_METRES = {"mm": 1e-3, "m": 1.0, "um": 1e-6}
 
 
 def open_grid_file(path: Path, names: Iterable[str]) -> xarray.Dataset:
@@ -74,17 +76,70 @@ def _units(dataset: h5py.Dataset) -> dict[str, str]:
 # --- NIfTI ----------------------------------------------------------------------------------------
 
 
-def open_nifti(path: Path, name: str) -> xarray.Dataset:
-    """The image of a NIfTI file as the variable `name`; compressed images are read at once.
+@dataclass(frozen=True, eq=False)
+class NiftiImage:
+    """The image of a NIfTI file.
 
-    The coordinates x, y, z are those of the header's affine transform. For images of patients, they
-    point to the right, to the front and upwards.
+    Args:
+        path: the file.
+        values: real numbers on three axes; compressed images are in memory.
+        affine: transform from indices to coordinates x, y, z, (4, 4). For images of patients, they
+            point to the right, to the front and upwards.
+        unit: unit of the coordinates.
+        axes: number of the coordinate that changes most along each axis.
+    """
+
+    path: Path
+    values: Any
+    affine: Floats
+    unit: str
+    axes: tuple[int, ...]
+
+    @property
+    def affine_in_metres(self) -> Floats:
+        """Transform from indices to coordinates in m."""
+        factor = _METRES[self.unit]
+        return np.diag([factor, factor, factor, 1.0]) @ self.affine
+
+    @property
+    def is_oblique(self) -> bool:
+        """Whether the axes are turned, so that the ends of an axis lie 0.1 voxels beside it."""
+        moved = np.abs(self._skew() * (np.array(self.values.shape) - 1))
+        return bool(moved.max() >= 0.1 * np.abs(self._spacing()).min())
+
+    @property
+    def obliquity(self) -> float:
+        """The largest angle between an axis and the coordinate that changes most, degrees."""
+        cosines = np.abs(self._spacing()) / np.linalg.norm(self.affine[:3, :3], axis=0)
+        return float(np.degrees(np.arccos(cosines.clip(0, 1))).max())
+
+    def dataset(self, name: str) -> xarray.Dataset:
+        """The image as a variable on the coordinates of its axes, which are not oblique."""
+        import xarray
+
+        steps = zip(self.axes, self._spacing(), self.values.shape, strict=True)
+        along = {
+            AXES[row]: self.affine[row, 3] + step * np.arange(count) for row, step, count in steps
+        }
+        coords = {axis: (axis, at, {"units": self.unit}) for axis, at in along.items()}
+        return xarray.Dataset({name: (tuple(along), self.values)}, coords=coords)
+
+    def _spacing(self) -> Floats:
+        return np.asarray(self.affine[list(self.axes), range(3)])
+
+    def _skew(self) -> Floats:
+        """What is added to other coordinates along each axis."""
+        skew = self.affine[:3, :3].copy()
+        skew[list(self.axes), range(3)] = 0
+        return skew
+
+
+def open_nifti(path: Path) -> NiftiImage:
+    """Open the image of a NIfTI file; compressed images are read at once.
 
     Raises:
-        InputError: the file is damaged, the image is rotated, or nibabel is not installed.
+        InputError: the file is damaged, or nibabel is not installed.
     """
-    import xarray
-
     try:
         import nibabel  # type: ignore[import-not-found]
     except ImportError:
@@ -94,12 +149,22 @@ def open_nifti(path: Path, name: str) -> xarray.Dataset:
     with read_errors_reported(path, "NIfTI"):
         image: Any = nibabel.load(path)
         unit = _NIFTI_UNITS[image.header.get_xyzt_units()[0]]
-        order = nibabel.io_orientation(image.affine)[:, 0]
+        affine = np.array(image.affine, float)
+        order = np.nan_to_num(nibabel.io_orientation(image.affine)[:, 0]).astype(int)
         stored = StoredImage(_three_dimensional(path, image))
         values = stored.variable if path.suffix == ".nii" else stored.get_duck_array()
-    along = _coordinates(path, image.affine, order, values.shape)
-    coords = {axis: (axis, at, {"units": unit}) for axis, at in along.items()}
-    return xarray.Dataset({name: (tuple(along), values)}, coords=coords)
+    _require_invertible(path, affine, order)
+    return NiftiImage(path, values, affine, unit, tuple(order.tolist()))
+
+
+def _require_invertible(path: Path, affine: Floats, order: Indices) -> None:
+    lengths = np.linalg.norm(affine[:3, :3], axis=0)
+    volume = abs(np.linalg.det(affine[:3, :3])) if np.isfinite(affine).all() else 0.0
+    if not volume > 1e-3 * np.prod(lengths) or sorted(order) != [0, 1, 2]:
+        raise InputError(
+            f"{path}: the affine of the image gives its voxels no volume; correct it, for example "
+            "with nibabel"
+        )
 
 
 def _three_dimensional(path: Path, image: Any) -> Any:
@@ -113,33 +178,3 @@ def _three_dimensional(path: Path, image: Any) -> Any:
         )
     _ = image.dataobj[(-1,) * len(shape)]  # fails if the file ends early
     return image.dataobj
-
-
-def _coordinates(
-    path: Path, affine: Floats, order: Floats, shape: tuple[int, ...]
-) -> dict[str, Floats]:
-    """Coordinates of the voxels' centres along each axis of an image, by the name of the axis.
-
-    Args:
-        path: the file.
-        affine: the affine transform from indices to coordinates, (4, 4).
-        order: number of the coordinate, 0, 1 or 2, that changes most along each axis; NaN if none.
-        shape: number of voxels along each axis.
-
-    Raises:
-        InputError: the image is rotated; a rotation may move no voxel by more than 0.1 voxels.
-    """
-    rows = np.nan_to_num(order).astype(int)
-    spacing = affine[rows, range(3)]
-    skew = affine[:3, :3].copy()
-    skew[rows, range(3)] = 0
-    moved = np.abs(skew * (np.array(shape) - 1))
-    if not np.isfinite(affine).all() or moved.max() >= 0.1 * np.abs(spacing).min():
-        raise InputError(
-            f"{path}: the image is rotated relative to the axes x, y, z of its affine; resample it "
-            "on a grid along these axes"
-        )
-    return {
-        AXES[row]: affine[row, 3] + step * np.arange(count)
-        for row, step, count in zip(rows, spacing, shape, strict=True)
-    }

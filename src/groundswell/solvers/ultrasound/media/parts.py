@@ -20,6 +20,8 @@ from groundswell.solvers.ultrasound.media.case import (
     ShapeSection,
 )
 from groundswell.solvers.ultrasound.media.files import ABSORPTION, GridFile
+from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
+from groundswell.solvers.ultrasound.media.oblique import ObliqueImage
 from groundswell.solvers.ultrasound.media.points import GridPoints
 from groundswell.solvers.ultrasound.media.shapes import window_of
 from groundswell.solvers.ultrasound.media.skull import bone_properties
@@ -51,6 +53,10 @@ class Part(Protocol):
     @property
     def unused(self) -> str:
         """Message of the error if it changes no point."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What users should know about it."""
 
     def changes(self, plane: int) -> Iterator[Change]:
         """Changes of the points in a plane, in order; `plane` is the index along z."""
@@ -88,6 +94,11 @@ class _ShapePart:
             mask = np.broadcast_to(inside, (self._y.size, self._x.size))
             yield Change(self._rows, self._columns, mask, self._values)
 
+    @property
+    def notes(self) -> list[str]:
+        """A shape is as the case says."""
+        return []
+
     def release(self) -> None:
         """A shape reads no file."""
 
@@ -100,14 +111,28 @@ class _FilePart:
     """
 
     def __init__(self, section: FileSection, points: GridPoints, names: list[str]) -> None:
-        self._file = GridFile(section, points, names)
+        self._file = _open(section, points, names)
         self.unused = (
             f"{section.file} changes no grid point; correct its numbers, the threshold or labels, "
             "or offset and axes in medium.file"
         )
 
+    @property
+    def notes(self) -> list[str]:
+        """What users should know about the file."""
+        return self._file.notes
+
     def release(self) -> None:
         self._file.release()
+
+
+def _open(section: FileSection, points: GridPoints, names: list[str]) -> GridFile | ObliqueImage:
+    if not section.is_nifti:
+        return GridFile(section, points, open_grid_file(section.file, names), names)
+    image = open_nifti(section.file)
+    if image.is_oblique:
+        return ObliqueImage(section, points, image, names[0])
+    return GridFile(section, points, image.dataset(names[0]), names)
 
 
 def _file_part(section: FileSection, medium: MediumSection, points: GridPoints) -> Part:
@@ -141,8 +166,8 @@ class _PropertiesPart(_FilePart):
         for name in self._used:
             values = self._file.plane(plane, self._names[name], _UNITS[name])
             check_values(name, values, f"{self._file.path}, variable {self._names[name]}")
-            everywhere = np.ones(values.shape, bool)
-            yield Change(_EVERYWHERE, _EVERYWHERE, everywhere, {name: values.ravel()})
+            inside = self._file.inside(plane)
+            yield Change(_EVERYWHERE, _EVERYWHERE, inside, {name: values[inside]})
 
 
 class _HounsfieldPart(_FilePart):
@@ -154,7 +179,7 @@ class _HounsfieldPart(_FilePart):
 
     def changes(self, plane: int) -> Iterator[Change]:
         hounsfield = self._file.plane(plane, self._variable)
-        bone = hounsfield >= self._skull.threshold
+        bone = (hounsfield >= self._skull.threshold) & self._file.inside(plane)
         yield Change(_EVERYWHERE, _EVERYWHERE, bone, bone_properties(hounsfield[bone], self._skull))
 
 
@@ -175,8 +200,9 @@ class _LabelsPart(_FilePart):
 
     def changes(self, plane: int) -> Iterator[Change]:
         labels = self._file.plane(plane, self._variable, nearest=True)
+        inside = self._file.inside(plane)
         for label, properties in self._materials.items():
-            yield Change(_EVERYWHERE, _EVERYWHERE, labels == label, properties)
+            yield Change(_EVERYWHERE, _EVERYWHERE, (labels == label) & inside, properties)
 
 
 def _labels_outside(planes: Iterable[HostArray], known: set[float]) -> set[float]:

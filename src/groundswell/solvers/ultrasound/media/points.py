@@ -43,6 +43,10 @@ class GridPoints:
         at = self.axes[axis][self.region[axis]]
         return float(at[0]), float(at[-1])
 
+    def in_region(self, axis: int) -> Floats:
+        """Coordinates of all points along an axis; those of layers are at the region's edge, m."""
+        return np.clip(self.axes[axis], *self.region_limits(axis))
+
 
 def grid_points(positions: Sequence[ArrayLike], low: ArrayLike, high: ArrayLike) -> GridPoints:
     """Find the points of the region between the corners `low` and `high`, (x, y, z), m.
