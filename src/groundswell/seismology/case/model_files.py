@@ -38,8 +38,9 @@ class GriddedBase(MediumBase):
 
     def violations(self) -> Iterator[Violation]:
         """Water without a rule that it completes."""
-        if self.water is not None and self.vs_rule is None:
-            yield ("water",), "completes vs_rule, which is missing; add it, or leave water out"
+        if self.water is not None and not (self.vs_rule or self.rho_rule or self.q_rule):
+            rules = "vs_rule, rho_rule or q_rule"
+            yield ("water",), f"completes rules, and there is none; add {rules}, or leave it out"
 
 
 class VariablesSection(Section):
