@@ -17,6 +17,7 @@ FOOT = 0.3048
 _ANGLES = (2, 3, 4)  # codes of coordinates in seconds of arc, degrees, or degrees, minutes, seconds
 _OFF = 0.25  # largest deviation of a trace from the grid, in spacings
 _NO_LINE = "give the distance between traces in medium.spacing"
+_NUMBERS = "if they are a volume, name the bytes of inline and crossline numbers in medium.bytes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def _volume(file: SegyFile, section: SegySection, numbers: list[Integers]) -> Tr
             "of these numbers in medium.bytes"
         )
     if section.spacing is not None:
-        dx, dy = section.spacing
+        dx, dy = section.spacing[0], section.spacing[-1]
         nodes = (dy * np.arange(ny), dx * np.arange(nx))
         return TraceGrid(Frame(str(file.path)), ("y", "x"), nodes, traces)
     axes = _fit_axes(file, _positions(file, section), np.stack([*lines, np.ones_like(rows)]))
@@ -110,6 +111,7 @@ def _line(file: SegyFile, section: SegySection) -> TraceGrid:
     traces, across = np.arange(count)[None, :], np.array([-1.0, 1.0])
     dims = ("across", "distance")
     if section.spacing is not None:
+        _require_one_line(file, section)
         axes = np.array([[1.0, 0, 0], [0, 0, 0]])
         nodes = (across, section.spacing[0] * np.arange(count))
         return TraceGrid(Frame(str(file.path), axes=axes), dims, nodes, traces)
@@ -127,11 +129,24 @@ def _line(file: SegyFile, section: SegySection) -> TraceGrid:
     if off > 0.01 * length or not (np.diff(distance) > 0).all():
         raise InputError(
             f"{file.path}: the traces are no straight line: up to {off:.6g} m beside one of "
-            f"{length:.6g} m, or not in order; project them on a line, or {_NO_LINE}"
+            f"{length:.6g} m, or not in order; {_NUMBERS}, or project them on a line"
         )
     axes = np.array([[*along, start], [0, 0, 0]])
     frame = _map_frame(file, section, axes, "m" if section.projection is None else "map units")
     return TraceGrid(frame, dims, (across, distance), traces)
+
+
+def _require_one_line(file: SegyFile, section: SegySection) -> None:
+    """Check that the spacing is that of a line, not of a volume whose lines have no numbers."""
+    x, y = (file.headers[name] for name in ("x", "y"))
+    steps = np.stack([np.diff(x), np.diff(y)])
+    turns_back = bool(steps.any()) and bool((steps[:, :1].T @ steps < 0).any())
+    if turns_back or len(section.spacing or ()) > 1:
+        raise InputError(
+            f"{file.path}: all {len(x):,} traces are one line by their inline and crossline "
+            f"numbers; {_NUMBERS}, or give one distance in medium.spacing"
+            + ("" if not turns_back else ", and correct the coordinates, which turn back")
+        )
 
 
 def _positions(file: SegyFile, section: SegySection) -> Floats:

@@ -227,6 +227,9 @@ def coordinates(x: int, y: int) -> Any:
         ({}, {"spacing": 100, "units": {"vp": "km/s"}}, "is the model in cm/s"),
         ({}, {"spacing": 100, "vs_rule": None}, r"no variable vs .*medium.files, or use a rule"),
         ({"header": lambda i, c: {X: 400000 + c, Y: i}}, {}, r"\(line numbers\);.*projection"),
+        ({"header": lambda i, c: {189: 0, 193: 0, X: c, Y: i}}, {}, "no straight line.*volume"),
+        ({"header": lambda i, c: {189: 0, 193: 0, X: c, Y: i}}, {"spacing": 9}, "which turn back"),
+        ({"header": lambda i, c: {189: 0, 193: 0}}, {"spacing": [9, 9]}, "all 30 traces are one"),
         ({}, {"projection": "EPSG:4326"}, "is not a map projection"),
         ({}, {"spacing": 100, "interval": "1 m"}, "covers depth from 0 to 11"),
     ],
@@ -244,6 +247,7 @@ def test_refusals(tmp_path: Path, options: Any, keys: Any, message: str) -> None
     [
         ({"spacing": 5, "projection": "EPSG:32632"}, "projection.*spacing replaces"),
         ({"vs_rule": None, "rho_rule": None, "water": {"vp": 1500}}, "water.*completes rules"),
+        ({"spacing": [1, 2, 3]}, "spacing.*one distance, or two"),
         ({"bytes": {"x": 239}}, "bytes.x.*at most 237"),
     ],
 )
