@@ -38,8 +38,9 @@ class GriddedBase(MediumBase):
 
     def violations(self) -> Iterator[Violation]:
         """Water without a rule that it completes."""
-        if self.water is not None and self.vs_rule is None:
-            yield ("water",), "completes vs_rule, which is missing; add it, or leave water out"
+        if self.water is not None and not (self.vs_rule or self.rho_rule or self.q_rule):
+            rules = "vs_rule, rho_rule or q_rule"
+            yield ("water",), f"completes rules, and there is none; add {rules}, or leave it out"
 
 
 class VariablesSection(Section):
@@ -91,8 +92,8 @@ class HeaderBytes(Section):
     y: HeaderByte = 185
 
 
-def _pair(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else (value, value)
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 PositiveLength = Annotated[Length, Positive]
@@ -118,13 +119,15 @@ class SegySection(GriddedBase):
     units: UnitsSection = UnitsSection()
     interval: PositiveLength | None = None
     top: Length = 0.0
-    spacing: Annotated[tuple[PositiveLength, PositiveLength], BeforeValidator(_pair)] | None = None
+    spacing: Annotated[tuple[PositiveLength, ...], BeforeValidator(_listed)] | None = None
     projection: Projection | None = None
     bytes: HeaderBytes = HeaderBytes()
 
     def violations(self) -> Iterator[Violation]:
         """Positions or properties given twice."""
         yield from super().violations()
+        if self.spacing is not None and len(self.spacing) not in (1, 2):
+            yield ("spacing",), "must be one distance, or two along x and y"
         for role, rule in (("vs", self.vs_rule), ("rho", self.rho_rule), ("qs", self.q_rule)):
             if getattr(self.files, role) is not None and rule is not None:
                 yield ("files", role), f"is also given by the rule {rule!r}; give one of both"

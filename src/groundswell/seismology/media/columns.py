@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed
 from groundswell.formats.damage import read_errors_reported
 from groundswell.seismology.case.model_files import ColumnsSection
@@ -29,24 +30,27 @@ def open_columns_model(section: ColumnsSection) -> ModelGrid:
     """
     path = section.file
     head = _read_head(path)
-    titles = _choose_titles(path, head, section.columns)
-    columns, units = _named_columns(path, titles)
+    columns, units = _named_columns(path, _choose_titles(path, head, section.columns))
     is_geographic = "lon" in columns
     _require_axes(path, set(columns), is_geographic, section.projection)
     numbers = read_numbers(path, head.line - 1, list(columns.values()), has_commas=head.has_commas)
     table = dict(zip(columns, numbers, strict=True))
     for name in set(_LENGTHS) & set(columns):
         table[name] = table[name] * unit_factor(units[name], "m", f"{path}, column {name}")
-    depth = table["depth"] if "depth" in table else 0.0 - table["elevation"]
-    across = [table[n] for n in (("lon", "lat") if is_geographic else ("x", "y"))]
-    values = {name: (table[name], units[name]) for name in UNITS if name in table}
     return grid_of_points(
         path,
-        (*across, depth),
-        values,
+        _points(table, is_geographic),
+        {name: (table[name], units[name]) for name in UNITS if name in table},
         is_geographic=is_geographic,
         projection=section.projection,
     )
+
+
+def _points(table: Mapping[str, Floats], is_geographic: bool) -> tuple[Floats, Floats, Floats]:
+    """Both horizontal coordinates, and the depth."""
+    first, second = ("lon", "lat") if is_geographic else ("x", "y")
+    depth = table["depth"] if "depth" in table else 0.0 - table["elevation"]
+    return table[first], table[second], depth
 
 
 def _read_head(path: Path) -> Head:

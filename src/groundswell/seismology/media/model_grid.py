@@ -88,12 +88,16 @@ class ModelGrid:
         return self.frame.locate(x, y, geography)
 
     def read(self, name: str, depths: slice, rows: slice, columns: slice) -> Reals:
-        """A window (depth, y, x) of a variable, float64, in the unit of the file."""
+        """A window (depth, y, x) of a variable, float64, in the unit of the file.
+
+        Infinite values are gaps (NaN), too.
+        """
         depth, y, x = self.dims
         chosen = {depth: depths, y: rows, x: columns}
         window = self._data[name].isel(chosen).transpose(*self.dims)
         with read_errors_reported(self.path, f"a model (variable {name})"):
-            return np.asarray(window.values, float)
+            values = np.asarray(window.values, float)
+        return np.where(np.isinf(values), np.nan, values) if np.isinf(values).any() else values
 
 
 def require_physical_nodes(

@@ -62,25 +62,31 @@ def grid_of_points(
     Raises:
         InputError: the points are no full grid.
     """
-    if projection is not None:
-        require_projected(projection)
     names = ("longitude", "latitude", "depth") if is_geographic else AXES
+    _require_finite(path, names, points)
+    axes = [_axis(at) for at in points]
+    places = _places(path, names, axes)
+    dims, nodes = names[::-1], [axis.nodes for axis in axes[::-1]]
+    data = _dataset(dims, nodes, values, places)
+    if is_geographic:
+        frame = lonlat_frame(str(path), axes[0].nodes)
+    else:
+        frame = _map_frame(path, projection)
+    return ModelGrid(path, data, dims, frame, "add columns to the file")
+
+
+def _require_finite(path: Path, names: Sequence[str], points: Sequence[Floats]) -> None:
     for name, at in zip(names, points, strict=True):
         if not np.isfinite(at).all():
             row = int(np.flatnonzero(~np.isfinite(at))[0])
             raise InputError(f"{path}: point {row + 1} has {name} = {at[row]}; correct it")
-    axes = [_axis(at) for at in points]
-    places = _places(path, names, axes)
-    dims = names[::-1]
-    shape = tuple(len(axis.nodes) for axis in axes[::-1])
-    data = _dataset(dims, [axis.nodes for axis in axes[::-1]], values, places, shape)
-    if is_geographic:
-        frame = lonlat_frame(str(path), axes[0].nodes)
-    else:
-        hint = "" if projection else "; for coordinates of a map, give medium.projection"
-        unit = "map units" if projection else "m"
-        frame = Frame(str(path), projection, unit=unit, hint=hint)
-    return ModelGrid(path, data, dims, frame, "add columns to the file")
+
+
+def _map_frame(path: Path, projection: str | None) -> Frame:
+    if projection is None:
+        return Frame(str(path), hint="; for coordinates of a map, give medium.projection")
+    require_projected(projection)
+    return Frame(str(path), projection, unit="map units")
 
 
 class _Axis(NamedTuple):
@@ -124,7 +130,6 @@ def _dataset(
     nodes: Sequence[Floats],
     values: Mapping[str, tuple[Floats, str]],
     places: Indices,
-    shape: tuple[int, ...],
 ) -> xarray.Dataset:
     """The values on the grid."""
     import xarray
@@ -132,7 +137,7 @@ def _dataset(
     def on_grid(column: Floats) -> Floats:
         found = np.empty(len(column))
         found[places] = column
-        return found.reshape(shape)
+        return found.reshape([len(at) for at in nodes])
 
     variables = {n: (dims, on_grid(column), {"units": u}) for n, (column, u) in values.items()}
     return xarray.Dataset(variables, coords=dict(zip(dims, nodes, strict=True)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.arrays import Floats, HostArray, Indices, Integers, Reals
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.grids.geography import require_projected
 from groundswell.seismology.case.model_files import SegySection
 from groundswell.seismology.formats.segy_reader import SegyFile
@@ -16,7 +16,9 @@ from groundswell.seismology.frames import Frame
 FOOT = 0.3048
 _ANGLES = (2, 3, 4)  # codes of coordinates in seconds of arc, degrees, or degrees, minutes, seconds
 _OFF = 0.25  # largest deviation of a trace from the grid, in spacings
+_BESIDE = 0.01  # largest distance of a trace from a line, over its length
 _NO_LINE = "give the distance between traces in medium.spacing"
+_NUMBERS = "if they are a volume, name the bytes of inline and crossline numbers in medium.bytes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,25 +57,33 @@ def arrange_traces(file: SegyFile, section: SegySection) -> TraceGrid:
 
 def _volume(file: SegyFile, section: SegySection, numbers: list[Integers]) -> TraceGrid:
     """A volume with axes inline and crossline, or x and y if their spacing is given."""
-    lines = [file.headers[name] for name in ("inline", "crossline")]
-    rows, columns = (np.searchsorted(n, of) for n, of in zip(numbers, lines, strict=True))
     ny, nx = map(len, numbers)
-    traces = np.full((ny, nx), -1) if len(rows) == ny * nx else np.empty((0, 0), int)
-    if traces.size:
-        traces[rows, columns] = np.arange(len(rows))
-    if not traces.size or traces.min() < 0:
-        raise InputError(
-            f"{file.path}: {len(rows):,} traces are no full volume of {ny:,} inlines and {nx:,} "
-            "crosslines with one trace at each crossing; fill the missing ones, or name the bytes "
-            "of these numbers in medium.bytes"
-        )
+    lines = [file.headers[name] for name in ("inline", "crossline")]
+    traces = _crossings(file, lines, numbers)
     if section.spacing is not None:
-        dx, dy = section.spacing
+        dx, dy = section.spacing[0], section.spacing[-1]
         nodes = (dy * np.arange(ny), dx * np.arange(nx))
         return TraceGrid(Frame(str(file.path)), ("y", "x"), nodes, traces)
-    axes = _fit_axes(file, _positions(file, section), np.stack([*lines, np.ones_like(rows)]))
+    ones = np.ones_like(lines[0])
+    axes = _fit_axes(file, _positions(file, section), np.stack([*lines, ones]))
     frame = _map_frame(file, section, axes, "line numbers")
     return TraceGrid(frame, ("inline", "crossline"), (numbers[0], numbers[1]), traces)
+
+
+def _crossings(file: SegyFile, lines: list[Integers], numbers: list[Integers]) -> Indices:
+    """The trace at each crossing of an inline and a crossline."""
+    rows, columns = (np.searchsorted(n, of) for n, of in zip(numbers, lines, strict=True))
+    ny, nx = map(len, numbers)
+    if len(rows) == ny * nx:
+        traces = np.full((ny, nx), -1)
+        traces[rows, columns] = np.arange(len(rows))
+        if traces.min() >= 0:
+            return traces
+    raise InputError(
+        f"{file.path}: {len(rows):,} traces are no full volume of {ny:,} inlines and {nx:,} "
+        "crosslines with one trace at each crossing; fill the missing ones, or name the bytes of "
+        "these numbers in medium.bytes"
+    )
 
 
 def _map_frame(file: SegyFile, section: SegySection, axes: Reals, unit: str) -> Frame:
@@ -107,31 +117,54 @@ def _fit_axes(file: SegyFile, positions: Floats, lines: Integers) -> Reals:
 def _line(file: SegyFile, section: SegySection) -> TraceGrid:
     """A line, whose values are the same across it; by `spacing`, it lies along x."""
     count = len(file.headers["x"])
-    traces, across = np.arange(count)[None, :], np.array([-1.0, 1.0])
-    dims = ("across", "distance")
     if section.spacing is not None:
-        axes = np.array([[1.0, 0, 0], [0, 0, 0]])
-        nodes = (across, section.spacing[0] * np.arange(count))
-        return TraceGrid(Frame(str(file.path), axes=axes), dims, nodes, traces)
-    positions = _positions(file, section)
-    length = np.hypot(*(positions[:, -1] - positions[:, 0]))
-    if count < 2 or length == 0:
+        _require_one_line(file, section)
+        axes, distance = np.array([[1.0, 0, 0], [0, 0, 0]]), section.spacing[0] * np.arange(count)
+        frame = Frame(str(file.path), axes=axes)
+    else:
+        axes, distance = _straight_line(file, _positions(file, section))
+        unit = "m" if section.projection is None else "map units"
+        frame = _map_frame(file, section, axes, unit)
+    nodes = (np.array([-1.0, 1.0]), distance)
+    return TraceGrid(frame, ("across", "distance"), nodes, np.arange(count)[None, :])
+
+
+def _straight_line(file: SegyFile, positions: Floats) -> tuple[Reals, Floats]:
+    """The affine transform to the distance along a line, and that of each trace.
+
+    Args:
+        positions: coordinates of the traces, (2, n).
+    """
+    step = positions[:, -1] - positions[:, 0]
+    length = np.hypot(*step)
+    if length == 0:
         raise InputError(
-            f"{file.path}: {count:,} traces have no distance from each other by their headers; "
-            f"{_NO_LINE}, or name the bytes of coordinates in medium.bytes"
+            f"{file.path}: {counted(positions.shape[1], 'trace')} with no distance from each other "
+            f"by the headers; {_NO_LINE}, or name the bytes of coordinates in medium.bytes"
         )
-    along = (positions[:, -1] - positions[:, 0]) / length
+    along = step / length
     start = -along @ positions[:, 0]
     distance = along @ positions + start
     off = np.abs([-along[1], along[0]] @ (positions - positions[:, :1])).max()
-    if off > 0.01 * length or not (np.diff(distance) > 0).all():
+    if off > _BESIDE * length or not (np.diff(distance) > 0).all():
         raise InputError(
             f"{file.path}: the traces are no straight line: up to {off:.6g} m beside one of "
-            f"{length:.6g} m, or not in order; project them on a line, or {_NO_LINE}"
+            f"{length:.6g} m, or not in order; {_NUMBERS}, or project them on a line"
         )
-    axes = np.array([[*along, start], [0, 0, 0]])
-    frame = _map_frame(file, section, axes, "m" if section.projection is None else "map units")
-    return TraceGrid(frame, dims, (across, distance), traces)
+    return np.array([[*along, start], [0, 0, 0]]), distance
+
+
+def _require_one_line(file: SegyFile, section: SegySection) -> None:
+    """Check that the spacing is that of a line, not of a volume whose lines have no numbers."""
+    x, y = (file.headers[name] for name in ("x", "y"))
+    steps = np.stack([np.diff(x), np.diff(y)])
+    turns_back = bool(steps.any()) and bool((steps[:, :1].T @ steps < 0).any())
+    if turns_back or len(section.spacing or ()) > 1:
+        raise InputError(
+            f"{file.path}: all {len(x):,} traces are one line by their inline and crossline "
+            f"numbers; {_NUMBERS}, or give one distance in medium.spacing"
+            + ("" if not turns_back else ", and correct the coordinates, which turn back")
+        )
 
 
 def _positions(file: SegyFile, section: SegySection) -> Floats:

@@ -69,11 +69,7 @@ class Setup(WaveSetup):
         RecordableField("p", "Pa", "acoustic pressure"),
         *(
             RecordableField(
-                f"u{axis}",
-                "m s-1",
-                f"particle velocity along {axis}",
-                offset,
-                time_offset=-0.5,
+                f"u{axis}", "m s-1", f"particle velocity along {axis}", offset, time_offset=-0.5
             )
             for axis, offset in zip(AXES, HALF_CELLS, strict=True)
         ),

@@ -66,11 +66,14 @@ def test_a_model_must_cover_the_region(tmp_path, model, axis, cells, message):
         netcdf_medium(save(tmp_path, model), cells, SPACING)
 
 
-def test_gaps_of_a_model_are_named(tmp_path, model):
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("gap", [np.nan, np.inf])
+def test_gaps_of_a_model_are_named(tmp_path, model, gap):
     model["vs"][{"x": 4, "y": 3}] = np.nan
     at = dict(zip(("x", "y", "depth"), map(centres, CELLS, SPACING), strict=True))
     exact = model["vs"].interp(at).transpose("depth", "y", "x").values
     k, j, i = np.argwhere(np.isnan(exact))[0]
+    model["vs"][{"x": 4, "y": 3}] = gap
     with pytest.raises(InputError, match=rf"vs has no value \(NaN\) at cell \({i}, {j}, {k}\)"):
         medium_statistics(netcdf_medium(save(tmp_path, model), CELLS, SPACING))
 

@@ -11,7 +11,7 @@ from damage import count_refused
 from segy_files import read_segy, write_segy
 
 from groundswell.errors import InputError
-from groundswell.grids.geography import Geography
+from groundswell.grids.geography import Geography, from_lonlat
 from groundswell.seismology.case.model_files import SegySection
 from groundswell.seismology.media.build import build_medium, build_sampled
 from groundswell.seismology.media.material import Material
@@ -138,6 +138,23 @@ def test_a_line_is_the_same_across_it(tmp_path: Path, in_feet: bool) -> None:
     assert np.allclose(found, 2000 + 1500 + 20, atol=0.01)
 
 
+def test_a_line_in_a_projection(tmp_path: Path) -> None:
+    """Along the diagonal of the region, which is turned."""
+    frame = Geography.from_origin((10.0, 46.0), (400.0, 300.0), 25.0)
+    at = np.linspace(-0.1, 1.1, 7)
+    places = np.stack(from_lonlat("EPSG:32632", *frame.to_lonlat(400 * at, 300 * at)), axis=1)
+
+    def header(_: int, crossline: int) -> dict[int, int]:
+        x, y = (round(100 * float(of)) for of in places[crossline - 1])
+        return {SCALAR: -100, X: x, Y: y}
+
+    values = np.broadcast_to(2000 + 3000 * at[None, :, None], (1, 7, 12))
+    path = write_segy(tmp_path / "a.sgy", values, (1,), range(1, 8), header, {INTERVAL: 25})
+    medium = build_medium(section(path, projection="EPSG:32632"), (4, 3, 5), SPACING, frame)
+    along = (400 * np.array([50, 150, 250, 350]) + 300 * np.array([[50], [150], [250]])) / 250e3
+    assert np.allclose(medium.plane(2).vp, 2000 + 3000 * along, atol=1)
+
+
 def test_a_line_with_the_spacing_of_traces_lies_along_x(tmp_path: Path) -> None:
     values = random_speeds(5, 1, 9, 12)
     path = write_segy(tmp_path / "a.sgy", values, (1,), range(9), lambda i, c: {189: 0, 193: 0})
@@ -210,6 +227,9 @@ def coordinates(x: int, y: int) -> Any:
         ({}, {"spacing": 100, "units": {"vp": "km/s"}}, "is the model in cm/s"),
         ({}, {"spacing": 100, "vs_rule": None}, r"no variable vs .*medium.files, or use a rule"),
         ({"header": lambda i, c: {X: 400000 + c, Y: i}}, {}, r"\(line numbers\);.*projection"),
+        ({"header": lambda i, c: {189: 0, 193: 0, X: c, Y: i}}, {}, "no straight line.*volume"),
+        ({"header": lambda i, c: {189: 0, 193: 0, X: c, Y: i}}, {"spacing": 9}, "which turn back"),
+        ({"header": lambda i, c: {189: 0, 193: 0}}, {"spacing": [9, 9]}, "all 30 traces are one"),
         ({}, {"projection": "EPSG:4326"}, "is not a map projection"),
         ({}, {"spacing": 100, "interval": "1 m"}, "covers depth from 0 to 11"),
     ],
@@ -226,7 +246,8 @@ def test_refusals(tmp_path: Path, options: Any, keys: Any, message: str) -> None
     ("keys", "message"),
     [
         ({"spacing": 5, "projection": "EPSG:32632"}, "projection.*spacing replaces"),
-        ({"vs_rule": None, "water": {"vp": 1500}}, "water.*completes vs_rule"),
+        ({"vs_rule": None, "rho_rule": None, "water": {"vp": 1500}}, "water.*completes rules"),
+        ({"spacing": [1, 2, 3]}, "spacing.*one distance, or two"),
         ({"bytes": {"x": 239}}, "bytes.x.*at most 237"),
     ],
 )
