@@ -147,7 +147,9 @@ def test_two_events_need_a_common_time(tmp_path: Path) -> None:
     path = tmp_path / "two.xml"
     path.write_bytes(content)
     sections = [EventFile(kind="event", file=path, select=n) for n in range(2)]
-    with pytest.raises(InputError, match=r"events at 2021.* and 2021.*; give the date of time 0"):
+    with pytest.raises(
+        InputError, match=r"events at 2021.* and 2021.*two.xml.; give the date of time 0"
+    ):
         complete_event(EventSection(), sections)
     found = build_sources(sections, context(), complete_event(ZERO, sections))
     assert [each.centroid_time for each in found] == [3.5, 7.5]
