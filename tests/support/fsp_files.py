@@ -72,7 +72,7 @@ class Model:
         ]
         lines += [
             "% Loc  : LAT  =  34.0000   LON = -118.0000  DEP = 8.0",
-            f"% Size : LEN  = 9.0 km   WID =  9.0 km {size}",
+            f"% Size : LEN  = {self._length(first)} km   WID =  {self._width(first)} km {size}",
             f"% Mech : STRK = {first.strike}  DIP = {first.dip}  RAKE = {self.rake}  Htop = 2.0 km",
             "% Rupt : HypX = 2 km   HypZ = 3 km   avTr = 1.25 s avVr = 2.7 km/s",
             f"% Invs : Dx = {SIDES[0]} km    Dz = {SIDES[1]} km",
@@ -89,9 +89,18 @@ class Model:
             lines += self._segment(n, segment)
         return "\n".join(lines) + "\n"
 
+    @staticmethod
+    def _length(segment: Segment) -> float:
+        return SIDES[0] * segment.counts[0]
+
+    @staticmethod
+    def _width(segment: Segment) -> float:
+        return SIDES[1] * segment.counts[1]
+
     def _segment(self, n: int, segment: Segment) -> list[str]:
         names, values = zip(*segment.table.items(), strict=True)
         title = [f"% SEGMENT # {n}: STRIKE = {segment.strike} deg DIP = {segment.dip} deg"]
+        title.append(f"% LEN = {self._length(segment)} km WID = {self._width(segment)} km")
         rows = np.column_stack(values)
         return [
             *(title if len(self.segments) > 1 else []),

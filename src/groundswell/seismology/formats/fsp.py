@@ -110,6 +110,8 @@ class _Lines:
         is_window = text.lower().lstrip().startswith("invs")
         for name, value in _PAIR.findall(text):
             key = "WINDOW" if is_window and name.upper() == "LEN" else name.upper()
+            if not np.isfinite(float(value)):
+                raise InputError(f"{self.path}: {name} = {value} in the header is too large")
             (self.shared if self.is_shared else self.own)[key] = float(value)
 
     def row(self, text: str, line: int) -> None:

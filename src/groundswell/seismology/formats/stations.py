@@ -64,6 +64,11 @@ def _read(section: ReceiverFile, geographic: bool) -> tuple[list[StationRow], li
     path = section.file
     if is_inventory(path):
         return read_inventory(path, section.channels)
+    if section.channels is not None:
+        raise InputError(
+            f"{path}: receivers.channels is for StationXML and other inventories; leave it out, or "
+            "give a column channel"
+        )
     text = read_text(path, "a list of stations")
     first = next((line for line in text.splitlines() if _is_row(line)), "")
     return read_csv(path) if "," in first else read_specfem(text, geographic)

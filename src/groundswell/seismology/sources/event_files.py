@@ -32,7 +32,10 @@ def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSecti
         found["name"] = next(iter(event.names), None)
         found["centroid_time"] = _date(centroid.time if centroid else None)
     elif not any((given.origin_time, given.centroid_time, found["origin_time"])):
-        raise InputError("the events of the sources have no origin time; give event.origin_time")
+        raise InputError(
+            f"{files[0].file}: the event has no origin time, and there are other sources; give the "
+            "date of time 0 as event.origin_time"
+        )
     missing = {key: value for key, value in found.items() if value and not getattr(given, key)}
     return given.model_copy(update=missing)
 
@@ -103,9 +106,10 @@ def _common_origin(files: Sequence[EventFile]) -> str | None:
     places = [event.hypocentre for source in files for event, _ in source.chosen]
     dates = sorted({place.time for place in places if place and place.time})
     if len(dates) > 1:
+        names = ", ".join(dict.fromkeys(source.file.name for source in files))
         raise InputError(
-            f"the sources are events at {dates[0]} and {dates[-1]}; give the date of time 0 as "
-            "event.origin_time"
+            f"the sources are events at {dates[0]} and {dates[-1]} ({names}); give the date of "
+            "time 0 as event.origin_time"
         )
     return _date(dates[0]) if dates else None
 

@@ -21,6 +21,7 @@ _BOX_RAMPS = 1 / 9  # of the duration of a box car, at each of its ends
 # Ekstroem, Nettles & Dziewonski (2012), Phys. Earth Planet. Inter. 200-201, 1-9.
 _HALF_DURATION = 1.05e-8 * 1e7 ** (1 / 3)  # s, for 1 N m
 _LONGEST = 3600.0  # time from zero to an event, and duration, s; more is taken for a mistake
+_SHALLOW = 100.0  # m; depths of a few metres are probably in km
 _SIZE_ERROR = 0.2  # difference of Mw between a tensor and the stated moment
 
 
@@ -68,10 +69,11 @@ class KnownEvent:
         if self.moment is None and self.mechanism.tensor is None:
             missing.append("magnitude")
         if missing:
+            lacks = listed(["Mw" if name == "magnitude" else name for name in missing])
             what = listed(missing).replace(" or ", " and ")
             raise InputError(
-                f"{self.section.file}: the event ({describe(self.event)}) has no "
-                f"{listed(missing)}; give {what} in the source"
+                f"{self.section.file}: the event ({describe(self.event)}) has no {lacks}; give "
+                f"{what} in the source"
             )
 
     def point(self, zero: datetime | None) -> MomentTensor | DoubleCouple:
@@ -148,6 +150,12 @@ class KnownEvent:
                 f"{name} has no duration of the source; the run uses a triangle of "
                 f"{self.duration:.3g} s, the average for this moment (Ekstroem et al. 2012). To "
                 "choose, give a time_function"
+            )
+        depth = self.position["depth"]
+        if self.section.depth is None and depth is not None and 0 < depth < _SHALLOW:
+            yield (
+                f"{name}: the event is {depth:g} m deep; if the file has km where m are due, give "
+                "depth in the source"
             )
         stated, own = self.mechanism.moment, moment_of(self.mechanism, self.event)
         sizes = [magnitude_from_moment(m) for m in (stated, own) if m and m > 0]

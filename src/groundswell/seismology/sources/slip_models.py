@@ -7,7 +7,7 @@ a sample is exact, so that the slip is that of the file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +15,9 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
+from groundswell.grids.geography import Geography
 from groundswell.seismology.formats.fsp import Fsp, FspSegment, read_fsp, window_columns
-from groundswell.seismology.formats.srf_content import Srf
+from groundswell.seismology.formats.srf_content import Plane, Srf
 
 _SAMPLES = 40  # of a pulse; its spectrum has fallen to 1e-4 at their Nyquist frequency
 _MOST_WINDOWS = 200
@@ -81,7 +82,7 @@ def read_slip_model(path: Path, rise: float | None) -> SlipModel:
         content = Srf(**columns, vs=vs, density=density)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return SlipModel(content, tuple(warnings))
+    return SlipModel(replace(content, planes=tuple(_planes(model, path))), tuple(warnings))
 
 
 def _rupture(segment: FspSegment, rise: float | None, path: Path) -> dict[str, Any]:
@@ -186,6 +187,33 @@ def _structure(model: Fsp, depth: Floats) -> tuple[Floats, Floats]:
     layers = 1e3 * model.structure[np.argsort(model.structure[:, 0], kind="stable")]
     row = (np.searchsorted(layers[:, 0], depth, "right") - 1).clip(0)
     return layers[row, 2], layers[row, 3]
+
+
+def _planes(model: Fsp, path: Path) -> Iterator[Plane]:
+    """Yield the planes of the segments, if the sizes of all of them are known."""
+    found = [_plane(segment, path) for segment in model.segments]
+    complete = [plane for plane in found if plane is not None]
+    if len(complete) == len(found):
+        yield from complete
+
+
+def _plane(segment: FspSegment, path: Path) -> Plane | None:
+    """The plane of a segment; None if its size and number of subfaults do not fit."""
+    sizes = [segment.number(name) for name in ("LEN", "WID", "DX", "DZ")]
+    if not all(size and size > 0 for size in sizes):
+        return None
+    length, width, dx, dz = (1e3 * float(size or 0.0) for size in sizes)
+    counts = round(length / dx), round(width / dz)
+    if counts[0] * counts[1] != len(segment):
+        return None
+    strike, dip, _ = _angles(segment, path)
+    middle = float(segment.required("LON").mean()), float(segment.required("LAT").mean())
+    back, angle = width / 2 * np.cos(np.radians(dip)), np.radians(strike)  # to the top edge
+    frame = Geography.from_point(middle, (0.0, 0.0))
+    longitude, latitude = frame.to_lonlat(-back * np.cos(angle), back * np.sin(angle))
+    top = max(0.0, 1e3 * segment.required("Z").mean() - width / 2 * np.sin(np.radians(dip)))
+    size = (*counts, length, width, strike, dip, float(top))
+    return Plane(float(longitude), float(latitude), *size, 0.0, 0.0)
 
 
 def _moments(segment: FspSegment) -> Floats:

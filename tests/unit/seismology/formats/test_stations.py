@@ -138,6 +138,12 @@ def test_stations_of_specfem(tmp_path: Path) -> None:
     assert read_stations(path, geographic=False)[0].horizontal == (-117.92, 33.95)
 
 
+def test_channels_are_for_inventories(tmp_path: Path) -> None:
+    path = csv(tmp_path, "station,x,y\nA,1,2\n")
+    with pytest.raises(InputError, match=r"receivers.channels is for StationXML"):
+        read_stations(path, channels="HH?")
+
+
 def test_all_problems_of_a_file_in_one_message(tmp_path: Path) -> None:
     rows = ["A,A,1,2", "A,B,x,2", "A,C,1", "A,A,3,4", "A,,1,2", *(f"A,D{n},y,2" for n in range(9))]
     with pytest.raises(InputError) as caught:

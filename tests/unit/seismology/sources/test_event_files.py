@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -147,7 +148,9 @@ def test_two_events_need_a_common_time(tmp_path: Path) -> None:
     path = tmp_path / "two.xml"
     path.write_bytes(content)
     sections = [EventFile(kind="event", file=path, select=n) for n in range(2)]
-    with pytest.raises(InputError, match=r"events at 2021.* and 2021.*; give the date of time 0"):
+    with pytest.raises(
+        InputError, match=r"events at 2021.* and 2021.*two.xml.; give the date of time 0"
+    ):
         complete_event(EventSection(), sections)
     found = build_sources(sections, context(), complete_event(ZERO, sections))
     assert [each.centroid_time for each in found] == [3.5, 7.5]
@@ -196,7 +199,7 @@ def test_a_source_without_a_duration_has_the_average_one(tmp_path: Path) -> None
 
 
 def test_focmec_needs_a_position_and_a_magnitude(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no longitude, latitude, depth or magnitude; give "):
+    with pytest.raises(InputError, match="has no longitude, latitude, depth or Mw; give long"):
         entry(tmp_path, focmec(), EventSection())
     place = {"x": 10e3, "y": 20e3, "depth": "8 km"}
     found = entry(tmp_path, focmec(), EventSection(), magnitude=5.0, **place)
@@ -230,6 +233,19 @@ def test_the_magnitude_of_the_case_scales_the_tensor(tmp_path: Path) -> None:
     assert SourceSummary.from_entries([scaled]).magnitude == 4.0
     ratio = scaled.points[0].moment / whole.points[0].moment  # type: ignore[operator]
     assert ratio == pytest.approx(ratio[0])
+
+
+def test_a_depth_in_the_wrong_unit(tmp_path: Path) -> None:
+    content = quakeml(Quake(centroid=(11.3, 44.55, 12.5)))
+    assert "the event is 12.5 m deep; if the file has km" in entry(tmp_path, content).warnings[0]
+    assert entry(tmp_path, content, depth="12.5 km").warnings == ()
+
+
+def test_without_obspy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = quakeml()
+    monkeypatch.setitem(sys.modules, "obspy", None)
+    with pytest.raises(InputError, match=r"an earthquake needs ObsPy; .*pip install '.\[seismo"):
+        entry(tmp_path, content)
 
 
 def test_a_stated_moment_that_contradicts_the_tensor(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from groundswell.seismology.formats.srf_content import Srf
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
+from groundswell.seismology.sources.event import outline
 from groundswell.seismology.sources.point_sources import SourceContext, final_moments
 from groundswell.seismology.sources.slip_models import SlipModel, read_slip_model
 
@@ -148,6 +149,15 @@ def test_the_rupture_in_the_grid(tmp_path: Path, rng: np.random.Generator) -> No
     sizes = mu * AREA * segment.columns["SLIP"]
     expected = moment.double_couple(*angles, sizes, GEOGRAPHY.true_azimuth)
     np.testing.assert_allclose(final_moments(found.points), expected, atol=1e-6 * sizes.max())
+    assert found.fault is not None
+    (plane,) = found.fault.planes
+    assert (plane.strike_count, plane.dip_count, plane.length, plane.width) == (3, 2, 6e3, 3e3)
+    corners = np.array(outline(plane, GEOGRAPHY))[:, :4]
+    # The middle of the outline is that of the centres, and the first one is half a cell inside.
+    np.testing.assert_allclose(corners.mean(axis=1), [x.mean(), y.mean()], atol=20)
+    top = np.array([x[:3].mean(), y[:3].mean()]) - corners[:, :2].mean(axis=1)
+    assert np.hypot(*top) == pytest.approx(750 * np.cos(np.radians(60)), abs=20)
+    assert plane.top == pytest.approx(3e3 - 750 * np.sin(np.radians(60)), abs=1)
     moved = entry(path, None, x=5e3, y=6e3, depth=7e3, azimuth=20.0)
     assert moved.hypocentre == pytest.approx((5e3, 6e3, 7e3), abs=1e-3)
 

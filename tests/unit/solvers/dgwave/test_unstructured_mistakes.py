@@ -102,6 +102,12 @@ MISTAKES = [
     ({"source__0__depth": -5}, "source[0].depth", "lies above the surface"),
     ({"receiver": [{"name": "A", "longitude": 1, "latitude": 2, "depth": 0}]},
      "receiver[0].longitude", "meshes have no position on Earth"),
+    ({"receiver": [], "receivers": {"file": __file__, "outside": "skip"}},
+     "receivers.outside", "on a mesh; leave out the stations beside it"),
+    ({"source": [{"kind": "event", "file": __file__}]},
+     "source[0].kind", "has a longitude and latitude; give x and y of the source"),
+    ({"source": [{"kind": "fsp", "file": __file__}]},
+     "source[0].kind", "has longitudes and latitudes; give x and y of the subfault"),
 ]  # fmt: skip
 
 
