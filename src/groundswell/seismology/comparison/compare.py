@@ -13,8 +13,9 @@ from groundswell.errors import CaseError, InputError
 from groundswell.seismology.case.comparison import ComparisonOptions
 from groundswell.seismology.comparison import pictures
 from groundswell.seismology.comparison.measures import Row, measure
-from groundswell.seismology.comparison.pairs import Pair, Station, stations
+from groundswell.seismology.comparison.pairs import Pair, Station
 from groundswell.seismology.comparison.records import origin_of, read_motion, read_records
+from groundswell.seismology.comparison.stations import stations
 from groundswell.seismology.comparison.tables import medians, text_table, write_tables
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.source_distances import epicentral_distances
@@ -107,13 +108,7 @@ def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
     records = read_records(observed, origin_of(chosen, motion.attrs), chosen)
     distances = epicentral_distances(motion)
     found = [*stations(motion, distances, records, chosen.components)]
-    warnings = [each for each in found if isinstance(each, str)]
-    pairs: list[Pair] = []
-    for station in (each for each in found if isinstance(each, Station)):
-        try:
-            pairs.append(station.pair(chosen))
-        except InputError as error:
-            warnings.append(f"left out: {error}")
+    pairs, warnings = _paired(found, chosen)
     if not pairs:
         raise InputError(_nothing([*motion["station"].values.astype(str)], records, warnings))
     rows = [row for pair in pairs for row in _rows(pair, chosen)]
@@ -122,6 +117,20 @@ def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
         raise InputError("; ".join(warnings))
     name = str(motion.attrs.get("title") or Path(results).resolve().name)
     return Comparison(name, chosen, tuple(pairs), tuple(rows), tuple(warnings))
+
+
+def _paired(
+    found: Sequence[Station | str], options: ComparisonOptions
+) -> tuple[list[Pair], list[str]]:
+    """The traces of stations, and warnings, also of stations that are left out."""
+    warnings = [each for each in found if isinstance(each, str)]
+    pairs: list[Pair] = []
+    for station in (each for each in found if isinstance(each, Station)):
+        try:
+            pairs.append(station.pair(options))
+        except InputError as error:
+            warnings.append(f"left out: {error}")
+    return pairs, warnings
 
 
 def options_of(given: dict[str, Any]) -> ComparisonOptions:

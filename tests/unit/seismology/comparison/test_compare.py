@@ -108,6 +108,15 @@ def test_observed_radial_components_are_used_as_they_are(run: Path) -> None:
     require_known(compare(run, turned, band=BAND, components="ZRT"), 0.3, 2.0, "ZRT")
 
 
+def test_a_pattern_selects_a_location(run: Path) -> None:
+    pytest.importorskip("obspy")
+    stream = doubled(observed_stream(0.3, 2.0), location="10")
+    assert {row.component for row in compare(run, stream, channel="10.*").rows} == {"Z"}
+    for trace in stream.select(location=""):
+        trace.stats.location = "00"
+    require_known(compare(run, stream, band=BAND, channel="00.HH?"), 0.3, 2.0)
+
+
 def test_some_components_are_enough(run: Path) -> None:
     pytest.importorskip("obspy")
     stream = observed_stream()
@@ -172,6 +181,7 @@ MUTATIONS: list[tuple[Mutation, dict[str, Any], str]] = [
     (gap, {}, "GS.NEAR: the observed component E has gaps"),
     (moved, {}, "GS.NEAR is observed from 3592.7 to .* simulated from 0 to 39.98 s; at least 10 s"),
     (lambda s: doubled(s, channel="BHZ"), {}, r"several records of component Z \(BHZ, HHZ"),
+    (lambda s: doubled(s, location="10"), {}, r"Z \(10.HHZ, HHZ\); .* channel, as in \"10.HH\?"),
     (lambda s: doubled(s, network="ZZ"), {}, "station LONE is observed in the networks XX, ZZ"),
     (sampled, {}, "GS.NEAR..HHE has several sampling intervals"),
     (lambda s: renamed(s, network="AA"), {"channel": "BH?"}, 'HHZ, none of which is like "BH.?"'),
