@@ -135,7 +135,11 @@ def read_motion(
 
 
 def export_quantities(section: SeismogramOutput, interval: float, group: str) -> Iterator[Quantity]:
-    """The interval of files other than HDF5 of a recording sampled at `interval` (s), for `check`."""
+    """The sampling interval of files other than HDF5, for `check`.
+
+    Args:
+        interval: of the recording, s.
+    """
     names = [name for name in section.formats if name != "hdf5"]
     if names:
         chosen = _interval(section, interval)

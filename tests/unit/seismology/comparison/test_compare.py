@@ -88,6 +88,15 @@ def test_another_run_needs_no_obspy(
     require_known(compare(undated, run, band=BAND, components="ZRT"), -0.25, 1.0, "ZRT")
 
 
+def test_files_of_records_need_obspy(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "observed.mseed").touch()
+    monkeypatch.setitem(sys.modules, "obspy", None)
+    with pytest.raises(InputError, match=r"need ObsPy, .* pip install '.\[seismology\]'"):
+        compare(run, tmp_path / "observed.mseed")
+
+
 @pytest.mark.parametrize("quantity", ["displacement", "acceleration"])
 def test_the_run_is_converted_to_the_quantity_of_the_records(run: Path, quantity: str) -> None:
     pytest.importorskip("obspy")
