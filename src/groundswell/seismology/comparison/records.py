@@ -56,6 +56,11 @@ class Record:
         return self.channel[-1:]
 
     @property
+    def site(self) -> str:
+        """The code of the station, with the network."""
+        return ".".join(filter(None, (self.network, self.station)))
+
+    @property
     def end(self) -> float:
         """Time of the last sample, s after time 0 of the run."""
         return self.start + self.interval * (len(self.values) - 1)

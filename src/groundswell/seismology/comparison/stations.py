@@ -37,6 +37,22 @@ def stations(
             yield Station(site, float(distance), azimuth, found)
 
 
+def unmatched(motion: xarray.DataArray, records: Sequence[Record]) -> Iterator[str]:
+    """Yield warnings of stations of the run without records, and of records of other stations."""
+    own = {str(site["station"].item()): _of_site(site, records) for site in motion}
+    if missing := [name for name, found in own.items() if not found]:
+        yield f"not observed: {few(missing)}"
+    used = {id(each) for found in own.values() for each in found}
+    if others := sorted({each.site for each in records if id(each) not in used}):
+        yield f"observed, but not in the run: {few(others)}"
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names of a list, for messages."""
+    shown = ", ".join(names[:6])
+    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"
+
+
 def _of_site(site: xarray.DataArray, records: Sequence[Record]) -> list[Record]:
     """The records of a station; networks must agree if both have one."""
     network, code = str(site["network"].item()), str(site["code"].item())

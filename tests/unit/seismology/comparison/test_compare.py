@@ -250,6 +250,14 @@ def test_what_some_stations_lack_is_a_warning(run: Path) -> None:
     assert "left out: GS.NEAR: the observed component" in second and "has gaps" in second
 
 
+def test_stations_of_one_side_only_are_named(run: Path) -> None:
+    pytest.importorskip("obspy")
+    stream = observed_stream()
+    renamed(stream.select(station="FAR"), station="NEW")
+    found = compare(run, stream, band=BAND)
+    assert found.warnings == ("not observed: GS.FAR", "observed, but not in the run: GS.NEW")
+
+
 def test_rounding_errors_are_no_motion(run: Path, tmp_path: Path) -> None:
     """A component that is rounding errors of both runs has no shift and no misfit."""
     array = read_seismograms(run / "seismograms.h5").astype("f4")
