@@ -166,7 +166,14 @@ TIME_FUNCTIONS: dict[str, Example] = {
 }
 OUTPUTS: dict[str, Any] = {
     "directory": "elsewhere",
-    "seismograms": {"interval": 0.006, "formats": ["hdf5", "sac", "mseed"]},
+    "seismograms": {
+        "interval": 0.006,
+        "formats": ["hdf5", "sac", "mseed", "text", "segy"],
+        "quantities": ["velocity", "displacement", "acceleration"],
+        "components": "ZRT",
+        "export_interval": 0.012,
+        "shot": 7,
+    },
     "surface": {"interval": 0.03, "stride": 2},
     "shaking_map": True,
     "intensity": {"periods": [0.2], "maps": ["psa", "cav"]},
@@ -300,6 +307,9 @@ def test_outputs(solver: str, tmp_path: Path) -> None:
     plane = {"y": ACROSS_FAULT[solver], "x": [200, 1000], "depth": [200, 800]}
     result = run(solver, tmp_path, output=content, fault=[{**FAULT, "plane": plane}])
     assert result.shaking_map["pgv"].max() > 0 and len(result.stream) == 6
+    files = {path.name for path in result.folder.rglob("*")}
+    assert {"TOP.displacement.txt", "acceleration.segy", "LOW..HXT.sac"} <= files
+    assert result.motion("displacement", "ZRT").sizes["component"] == 3
     assert result.intensity_maps["cav"].max() > 0 and (result.intensity["rotd50"] > 0).all()
     assert result.rupture.slip_strike[-1].max() < 0 and result.fault_points.rate_updip[-1] > 0
     assert len(result.records) >= len(places)

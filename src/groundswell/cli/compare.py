@@ -27,7 +27,7 @@ def compare(
     observed: Annotated[
         list[Path],
         typer.Argument(
-            metavar="OBSERVED...",
+            metavar="OBSERVED",
             help="Files of miniSEED or SAC, folders of SAC files, or another results folder.",
             show_default=False,
         ),

@@ -13,8 +13,9 @@ from groundswell.errors import CaseError, InputError
 from groundswell.seismology.case.comparison import ComparisonOptions
 from groundswell.seismology.comparison import pictures
 from groundswell.seismology.comparison.measures import Row, measure
-from groundswell.seismology.comparison.pairs import Pair, Station, stations
-from groundswell.seismology.comparison.records import origin_of, read_motion, read_records
+from groundswell.seismology.comparison.pairs import Pair, Station
+from groundswell.seismology.comparison.records import Record, origin_of, read_motion, read_records
+from groundswell.seismology.comparison.stations import few, stations, unmatched
 from groundswell.seismology.comparison.tables import medians, text_table, write_tables
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.source_distances import epicentral_distances
@@ -107,21 +108,29 @@ def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
     records = read_records(observed, origin_of(chosen, motion.attrs), chosen)
     distances = epicentral_distances(motion)
     found = [*stations(motion, distances, records, chosen.components)]
-    warnings = [each for each in found if isinstance(each, str)]
-    pairs: list[Pair] = []
-    for station in (each for each in found if isinstance(each, Station)):
-        try:
-            pairs.append(station.pair(chosen))
-        except InputError as error:
-            warnings.append(f"left out: {error}")
+    pairs, warnings = _paired(found, chosen)
     if not pairs:
         raise InputError(_nothing([*motion["station"].values.astype(str)], records, warnings))
     rows = [row for pair in pairs for row in _rows(pair, chosen)]
-    warnings += _cut(pairs, chosen)
+    warnings += [*unmatched(motion, records), *_cut(pairs, chosen)]
     if not rows:
         raise InputError("; ".join(warnings))
     name = str(motion.attrs.get("title") or Path(results).resolve().name)
     return Comparison(name, chosen, tuple(pairs), tuple(rows), tuple(warnings))
+
+
+def _paired(
+    found: Sequence[Station | str], options: ComparisonOptions
+) -> tuple[list[Pair], list[str]]:
+    """The traces of stations, and warnings, also of stations that are left out."""
+    warnings = [each for each in found if isinstance(each, str)]
+    pairs: list[Pair] = []
+    for station in (each for each in found if isinstance(each, Station)):
+        try:
+            pairs.append(station.pair(options))
+        except InputError as error:
+            warnings.append(f"left out: {error}")
+    return pairs, warnings
 
 
 def options_of(given: dict[str, Any]) -> ComparisonOptions:
@@ -136,22 +145,17 @@ def options_of(given: dict[str, Any]) -> ComparisonOptions:
         raise CaseError(error.problems, "an option") from None
 
 
-def _nothing(names: Sequence[str], records: Sequence[Any], warnings: Sequence[str]) -> str:
+def _nothing(names: Sequence[str], records: Sequence[Record], warnings: Sequence[str]) -> str:
     """Why nothing can be compared."""
     if warnings:
         more = f" (and {len(warnings) - 1} more such reasons)" if len(warnings) > 1 else ""
         return f"nothing can be compared; {warnings[0]}{more}"
-    observed = sorted({".".join(filter(None, (r.network, r.station))) for r in records})
+    observed = sorted({each.site for each in records})
     components = sorted({r.component for r in records})
     return (
-        f"no station has both simulated and observed components: the run has {_few(names)}, and "
-        f"the records {_few(observed)} with the components {', '.join(components)}"
+        f"no station has both simulated and observed components: the run has {few(names)}, and "
+        f"the records {few(observed)} with the components {', '.join(components)}"
     )
-
-
-def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(map(str, names[:6]))
-    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"
 
 
 def _rows(pair: Pair, options: ComparisonOptions) -> Iterator[Row]:
@@ -179,8 +183,9 @@ def _cut(pairs: Sequence[Pair], options: ComparisonOptions) -> Iterator[str]:
         names = [pair.station for pair in pairs if _samples(pair, (start, end)) is None]
         if names:
             yield (
-                f"window from {start:g} to {end:g} s: left out at {_few(names)}, whose common "
-                f"times do not span it; {names[0]} has {_span(pairs, names[0])}"
+                f"window from {start:g} to {end:g} s: left out at {few(names)}, which do not have "
+                f"it in common times, or fewer than 3 samples; {names[0]} has "
+                f"{_span(pairs, names[0])}"
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.errors import InputError, counted
+from groundswell.errors import InputError
 from groundswell.seismology.case.comparison import ComparisonOptions
 from groundswell.seismology.comparison.records import Record
 from groundswell.seismology.formats.seismograms import sampling_interval
 from groundswell.seismology.motion import multiples, rotate
 from groundswell.seismology.signals import bandpass, resample
-from groundswell.seismology.source_distances import azimuths
 
 if TYPE_CHECKING:
     import xarray
 
-_HORIZONTAL = ("E", "N")
+HORIZONTAL = ("E", "N")
 _FEWEST = 8  # samples of a comparison
 
 
@@ -78,53 +77,51 @@ class Station:
             InputError: the records have too little time in common with the run, or gaps in it, or
                 too few samples for the band.
         """
-        time = self._common_times(options)
+        self._require_band(options.band)
+        time = self._common_times(options.band)
         longer, inside = _extended(time, options.band)
-        both = (
-            self._simulated(longer, time[-1]),
-            {c: self._observed(c, longer, time[-1]) for c in self._records},
-        )
-        step, names = _interval(time), ("Z", "R", "T") if self._turns else ("Z", "N", "E", "H")
-        simulated, observed = (
-            {c: _filtered(each, step, options.band)[inside] for c, each in self._turned(of).items()}
-            for of in both
-        )
+        simulated = self._turned(self._simulated(longer, time[-1]))
+        observed = self._turned({c: self._observed(c, longer, time[-1]) for c in self._records})
+        names = ("Z", "N", "E", "H") if self._azimuth is None else ("Z", "R", "T")
         found = [name for name in names if name in observed]
-        return Pair(
-            self.name,
-            self._distance,
-            time,
-            {name: simulated[name] for name in found},
-            {name: observed[name] for name in found},
+        both = (
+            {name: _filtered(of[name], _interval(time), options.band)[inside] for name in found}
+            for of in (simulated, observed)
         )
+        return Pair(self.name, self._distance, time, *both)
 
     @property
-    def _turns(self) -> bool:
-        return self._azimuth is not None
+    def _intervals(self) -> list[float]:
+        """Sampling intervals of the run and of the records, s."""
+        return [sampling_interval(self._site), *(each.interval for each in self._records.values())]
 
-    def _common_times(self, options: ComparisonOptions) -> Floats:
+    def _require_band(self, band: tuple[float, float] | None) -> None:
+        longest = max(self._intervals)
+        if band and band[1] >= 0.5 / longest:
+            raise InputError(
+                f"band: {band[1]:g} Hz is too high for {self.name}, whose samples {longest:.6g} s "
+                f"apart contain frequencies below {0.5 / longest:.4g} Hz"
+            )
+
+    def _common_times(self, band: tuple[float, float] | None) -> Floats:
         """The multiples of the shortest interval that lie in all records."""
-        own, step = self._site["time"].values, sampling_interval(self._site)
-        records = [*self._records.values()]
-        start = max([float(own[0]), *(record.start for record in records)])
-        end = min([float(own[-1]), *(record.end for record in records)])
-        intervals = [step, *(record.interval for record in records)]
-        time = multiples(start, end, min(intervals))
-        needed = max(_FEWEST * min(intervals), 1.0 / options.band[0] if options.band else 0.0)
+        own, step = self._site["time"].values, min(self._intervals)
+        start = max(float(own[0]), *(each.start for each in self._records.values()))
+        end = min(float(own[-1]), *(each.end for each in self._records.values()))
+        needed = max(_FEWEST * step, 1.0 / band[0] if band else 0.0)
         if end - start < needed:
-            first, last = min(r.start for r in records), max(r.end for r in records)
-            raise InputError(
-                f"{self.name} is observed from {first:.6g} to {last:.6g} s after time 0 and "
-                f"simulated from {own[0]:.6g} to {own[-1]:.6g} s; at least {needed:.4g} s of "
-                f"common time are needed{_period(options)}; check the dates, or raise the band"
-            )
-        if options.band and options.band[1] >= 0.5 / max(intervals):
-            raise InputError(
-                f"band: {options.band[1]:g} Hz is too high for {self.name}, whose samples "
-                f"{max(intervals):.6g} s apart contain frequencies below {0.5 / max(intervals):.4g}"
-                " Hz"
-            )
-        return time
+            raise InputError(self._too_short(needed, band))
+        return multiples(start, end, step)
+
+    def _too_short(self, needed: float, band: tuple[float, float] | None) -> str:
+        own, records = self._site["time"].values, [*self._records.values()]
+        first, last = min(each.start for each in records), max(each.end for each in records)
+        period = f", a period of {band[0]:g} Hz" if band else ""
+        return (
+            f"{self.name} is observed from {first:.6g} to {last:.6g} s after time 0 and simulated "
+            f"from {own[0]:.6g} to {own[-1]:.6g} s; at least {needed:.4g} s of common time are "
+            f"needed{period}; check the dates, or raise the band"
+        )
 
     def _simulated(self, time: Floats, end: float) -> dict[str, Floats]:
         own, values = self._site["time"].values, self._site.values
@@ -142,17 +139,13 @@ class Station:
 
     def _turned(self, motion: Mapping[str, Floats]) -> dict[str, Floats]:
         """R and T instead of E and N, if these components are compared."""
-        if self._azimuth is None or not motion.keys() >= {*_HORIZONTAL}:
+        if self._azimuth is None or not motion.keys() >= {*HORIZONTAL}:
             return dict(motion)
         east, north = motion["E"], motion["N"]
         radial, transverse, _ = rotate(
             np.stack([east, north, east]), np.array(np.radians(self._azimuth))
         )
         return {**motion, "R": radial, "T": transverse}
-
-
-def _period(options: ComparisonOptions) -> str:
-    return f", a period of {options.band[0]:g} Hz" if options.band else ""
 
 
 def _extended(time: Floats, band: tuple[float, float] | None) -> tuple[Floats, slice]:
@@ -171,59 +164,3 @@ def _interval(time: Floats) -> float:
 
 def _filtered(values: Floats, step: float, band: tuple[float, float] | None) -> Floats:
     return bandpass(values, step, band) if band else values
-
-
-def stations(
-    motion: xarray.DataArray, distances: Floats, records: Sequence[Record], frame: str
-) -> Iterator[Station | str]:
-    """Yield the stations of a run that are observed, and warnings.
-
-    Raises:
-        InputError: records of a component are not unique.
-    """
-    towards = azimuths(motion) if frame == "ZRT" else [None] * motion.sizes["station"]
-    for site, distance, azimuth in zip(motion, distances, towards, strict=True):
-        own, name = _of_site(site, records), str(site["station"].item())
-        unknown = sorted({each.channel for each in own if each.component in "123"})
-        if unknown:
-            yield (
-                f"{name}: channels {', '.join(unknown)} have no known direction and are left out; "
-                "rotate them to N and E first"
-            )
-        found = _by_component(name, own, frame, set(site["component"].values.astype(str)))
-        if found:
-            yield Station(site, float(distance), azimuth, found)
-
-
-def _of_site(site: xarray.DataArray, records: Sequence[Record]) -> list[Record]:
-    """The records of a station; networks must agree if both have one."""
-    network, code = str(site["network"].item()), str(site["code"].item())
-    own = [each for each in records if each.station == code]
-    own = [each for each in own if each.network == network or not (each.network and network)]
-    networks = sorted({each.network for each in own})
-    if len(networks) > 1:
-        raise InputError(
-            f"station {code} is observed in the networks {', '.join(networks)}; name its network "
-            "in the case, or give records of one"
-        )
-    return own
-
-
-def _by_component(
-    name: str, records: Sequence[Record], frame: str, components: set[str]
-) -> dict[str, Record]:
-    """The records of the components that are needed: those of the run, R and T."""
-    wanted = components | {"R", "T"} if frame == "ZRT" else components
-    found: dict[str, Record] = {}
-    for each in records:
-        if each.component in wanted and found.setdefault(each.component, each) is not each:
-            channels = sorted({r.channel for r in records if r.component == each.component})
-            raise InputError(
-                f"{name} has several records of component {each.component} "
-                f"({', '.join(channels)}, {counted(len(channels), 'channel')}); choose one, such "
-                f'as with channel = "{channels[0][:2]}?"'
-            )
-    if found.keys() & {"R", "T"}:
-        return {c: each for c, each in found.items() if c not in _HORIZONTAL}
-    is_flat = frame == "ZRT" and not found.keys() >= {*_HORIZONTAL}
-    return {c: each for c, each in found.items() if not (is_flat and c != "Z")}

@@ -37,7 +37,7 @@ class Record:
 
     Args:
         network, station: codes; the network may be empty.
-        channel: code of the channel, or the component alone.
+        channel: codes of the location, if any, and the channel, such as "00.BHZ"; or the component.
         start: time of the first sample, s after time 0 of the run.
         interval: between samples, s.
         values: in SI units; NaN in gaps.
@@ -54,6 +54,11 @@ class Record:
     def component(self) -> str:
         """The orientation code."""
         return self.channel[-1:]
+
+    @property
+    def site(self) -> str:
+        """The code of the station, with the network."""
+        return ".".join(filter(None, (self.network, self.station)))
 
     @property
     def end(self) -> float:
@@ -95,12 +100,17 @@ def read_records(observed: Any, zero: str | None, options: ComparisonOptions) ->
             fits.
     """
     found = [record for part in _parts(observed) for record in _read(part, zero, options)]
-    chosen = [each for each in found if fnmatchcase(each.channel, options.channel)]
+    chosen = [each for each in found if _fits(each.channel, options.channel)]
     if not chosen:
         channels = sorted({each.channel for each in found})
         reason = f'channels {", ".join(channels)}, none of which is like "{options.channel}"'
         raise InputError(f"the observed records have {reason if found else 'no traces'}")
     return chosen
+
+
+def _fits(channel: str, pattern: str) -> bool:
+    """Whether a pattern fits a channel, with its location or without."""
+    return fnmatchcase(channel, pattern) or fnmatchcase(channel.rpartition(".")[2], pattern)
 
 
 def _parts(observed: Any) -> list[Any]:
@@ -170,7 +180,8 @@ def _of_traces(traces: Iterable[Any], zero: str) -> Iterator[Record]:
             raise InputError(f"{name} has several sampling intervals; give a part with one")
         joined = obspy.Stream(own).merge(fill_value=np.nan)[0]
         stats = joined.stats
-        codes = stats.network, stats.station, stats.channel
+        channel = ".".join(filter(None, (stats.location, stats.channel)))
+        codes = stats.network, stats.station, channel
         yield Record(*codes, float(stats.starttime - origin), float(stats.delta), joined.data)
 
 

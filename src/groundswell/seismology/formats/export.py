@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from groundswell.case.quantities import Quantity
 from groundswell.errors import CaseError, InputError, listed
 from groundswell.formats.atomic import atomic_write
 from groundswell.seismology.case.outputs import Frame, Motion, SeismogramOutput
@@ -133,6 +134,23 @@ def read_motion(
     return found
 
 
+def export_quantities(section: SeismogramOutput, interval: float, group: str) -> Iterator[Quantity]:
+    """The sampling interval of files other than HDF5, for `check`.
+
+    Args:
+        interval: of the recording, s.
+    """
+    names = [name for name in section.formats if name != "hdf5"]
+    if names:
+        chosen = _interval(section, interval)
+        text = f"{', '.join(names)} every {chosen:.6g} s"
+        yield Quantity("export_interval", chosen, "files", "s", text, group)
+
+
+def _interval(section: SeismogramOutput, recorded: float) -> float:
+    return section.export_interval or round_interval(recorded)
+
+
 def require_exportable(section: SeismogramOutput, step: TimeStep, steps: int) -> None:
     """Check that a run can write its seismograms in the formats of a section.
 
@@ -148,7 +166,7 @@ def require_exportable(section: SeismogramOutput, step: TimeStep, steps: int) ->
     if not named:
         return
     end = (ceil(steps / step.stride) - 1) * step.sampling
-    interval = section.export_interval or round_interval(step.sampling)
+    interval = _interval(section, step.sampling)
     samples = len(multiples(0.0, end, interval))
     if min(end, samples - 1) <= 0:
         key = "export_interval" if end > 0 else "interval"
@@ -170,7 +188,7 @@ def _require_segy(interval: float, samples: int) -> None:
 
 def _converted(array: xarray.DataArray, section: SeismogramOutput) -> Iterator[xarray.DataArray]:
     """Yield an array in the quantities, components and interval of a section; pressure remains."""
-    interval = section.export_interval or round_interval(sampling_interval(array))
+    interval = _interval(section, sampling_interval(array))
     if array.name == PRESSURE.name:
         yield at_interval(array, interval)
         return

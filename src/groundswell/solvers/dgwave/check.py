@@ -18,6 +18,7 @@ from groundswell.seismology.faults.quantities import (
     rupture_starts,
 )
 from groundswell.seismology.faults.state_steps import step_warnings
+from groundswell.seismology.formats.export import export_quantities
 from groundswell.seismology.green.estimates import green_quantities, green_warnings
 from groundswell.seismology.intensity.advice import intensity_warnings, map_quantities
 from groundswell.seismology.plasticity.estimates import (
@@ -97,6 +98,8 @@ def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     label = "seismograms" * bool(setup.survey.receivers)
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
+    if label:
+        yield from export_quantities(setup.case.output.seismograms, interval, MESH)
     yield Quantity("film", setup.case.output.film, group=MESH)
     maps, size = setup.case.output.intensity, np.dtype(setup.dtype).itemsize
     yield from map_quantities(maps, intensity_points(setup), size, dt, MESH)

@@ -13,6 +13,7 @@ from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.events import EventSection
 from groundswell.seismology.case.outputs import GREEN
 from groundswell.seismology.faults.quantities import fault_quantities
+from groundswell.seismology.formats.export import export_quantities
 from groundswell.seismology.green.estimates import green_quantities
 from groundswell.seismology.intensity.advice import map_quantities
 from groundswell.seismology.plasticity.estimates import plasticity_quantities
@@ -65,6 +66,9 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
+    if setup.survey.receivers:
+        interval = setup.time_step.sampling
+        yield from export_quantities(setup.case.output.seismograms, interval, GRID)
     yield Quantity("film", setup.case.output.film, group=GRID)
     maps, points = setup.case.output.intensity, grid.region[0] * grid.region[1]
     yield from map_quantities(maps, points, np.dtype(setup.dtype).itemsize, dt, GRID)

@@ -88,6 +88,15 @@ def test_another_run_needs_no_obspy(
     require_known(compare(undated, run, band=BAND, components="ZRT"), -0.25, 1.0, "ZRT")
 
 
+def test_files_of_records_need_obspy(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "observed.mseed").touch()
+    monkeypatch.setitem(sys.modules, "obspy", None)
+    with pytest.raises(InputError, match=r"need ObsPy, .* pip install '.\[seismology\]'"):
+        compare(run, tmp_path / "observed.mseed")
+
+
 @pytest.mark.parametrize("quantity", ["displacement", "acceleration"])
 def test_the_run_is_converted_to_the_quantity_of_the_records(run: Path, quantity: str) -> None:
     pytest.importorskip("obspy")
@@ -106,6 +115,15 @@ def test_observed_radial_components_are_used_as_they_are(run: Path) -> None:
         own = stream.select(station=site.name)
         turned += own.rotate("NE->RT", back_azimuth=np.degrees(np.arctan2(-east, -north)) % 360)
     require_known(compare(run, turned, band=BAND, components="ZRT"), 0.3, 2.0, "ZRT")
+
+
+def test_a_pattern_selects_a_location(run: Path) -> None:
+    pytest.importorskip("obspy")
+    stream = doubled(observed_stream(0.3, 2.0), location="10")
+    assert {row.component for row in compare(run, stream, channel="10.*").rows} == {"Z"}
+    for trace in stream.select(location=""):
+        trace.stats.location = "00"
+    require_known(compare(run, stream, band=BAND, channel="00.HH?"), 0.3, 2.0)
 
 
 def test_some_components_are_enough(run: Path) -> None:
@@ -172,6 +190,7 @@ MUTATIONS: list[tuple[Mutation, dict[str, Any], str]] = [
     (gap, {}, "GS.NEAR: the observed component E has gaps"),
     (moved, {}, "GS.NEAR is observed from 3592.7 to .* simulated from 0 to 39.98 s; at least 10 s"),
     (lambda s: doubled(s, channel="BHZ"), {}, r"several records of component Z \(BHZ, HHZ"),
+    (lambda s: doubled(s, location="10"), {}, r"Z \(10.HHZ, HHZ\); .* channel, as in \"10.HH\?"),
     (lambda s: doubled(s, network="ZZ"), {}, "station LONE is observed in the networks XX, ZZ"),
     (sampled, {}, "GS.NEAR..HHE has several sampling intervals"),
     (lambda s: renamed(s, network="AA"), {"channel": "BH?"}, 'HHZ, none of which is like "BH.?"'),
@@ -229,6 +248,14 @@ def test_what_some_stations_lack_is_a_warning(run: Path) -> None:
     first, second = found.warnings
     assert "GS.FAR: channels HH1, HH2 have no known direction" in first
     assert "left out: GS.NEAR: the observed component" in second and "has gaps" in second
+
+
+def test_stations_of_one_side_only_are_named(run: Path) -> None:
+    pytest.importorskip("obspy")
+    stream = observed_stream()
+    renamed(stream.select(station="FAR"), station="NEW")
+    found = compare(run, stream, band=BAND)
+    assert found.warnings == ("not observed: GS.FAR", "observed, but not in the run: GS.NEW")
 
 
 def test_rounding_errors_are_no_motion(run: Path, tmp_path: Path) -> None:

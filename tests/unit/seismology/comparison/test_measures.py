@@ -8,6 +8,7 @@ from observed_motion import motion
 
 from groundswell.seismology.comparison.measures import Row, measure
 from groundswell.seismology.comparison.tables import medians, signed, text_table
+from groundswell.seismology.signals import lowpass
 
 H = 0.02
 TIME = H * np.arange(2000)
@@ -23,6 +24,19 @@ def test_known_shifts_and_factors_are_found(delay: float, factor: float) -> None
     assert correlation == pytest.approx(1.0, abs=2e-6)
     expected = np.sqrt(np.sum((simulated - observed) ** 2) / np.sum(observed**2))
     assert misfit == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_best_shift_is_that_of_obspy() -> None:
+    """For noise, whose best correlation is far from 1."""
+    obspy = pytest.importorskip("obspy.signal.cross_correlation")
+    rng = np.random.default_rng(8)
+    for _ in range(5):
+        both = lowpass(rng.normal(size=(2, 1000)), H, 2.0)
+        found = obspy.correlate(*both, 300, demean=False, normalize="naive")
+        samples, value = obspy.xcorr_max(found, abs_max=False)
+        shift, correlation, *_ = measure(*both, H, max_shift=300 * H)
+        assert shift == pytest.approx(samples * H, abs=H / 2)
+        assert correlation == pytest.approx(value, rel=0.01)
 
 
 def test_shifts_have_a_limit() -> None:

@@ -11,7 +11,11 @@ from seismogram_files import EVENT, noise, write
 
 from groundswell.errors import CaseError, InputError
 from groundswell.seismology.case.outputs import SeismogramOutput
-from groundswell.seismology.formats.export import export_seismograms, require_exportable
+from groundswell.seismology.formats.export import (
+    export_quantities,
+    export_seismograms,
+    require_exportable,
+)
 from groundswell.seismology.formats.seismograms import ACCELERATION, read_seismograms
 from groundswell.seismology.formats.traces import read_velocity
 from groundswell.seismology.motion import as_quantity, at_interval, radial_transverse
@@ -110,3 +114,10 @@ def test_what_a_format_cannot_hold_is_refused_before_a_run(
 ) -> None:
     with pytest.raises(InputError, match=message):
         require_exportable(SeismogramOutput(**keys), TimeStep(0.005, 2), 200)
+
+
+def test_check_shows_the_interval_of_files() -> None:
+    section = SeismogramOutput(formats=("hdf5", "sac", "text"))
+    [found] = export_quantities(section, 0.0123456, "Grid")
+    assert found.value == 0.01 and found.text == "sac, text every 0.01 s"
+    assert not [*export_quantities(SeismogramOutput(), 0.01, "Grid")]
