@@ -12,7 +12,7 @@ from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted, did_you_mean
 from groundswell.meshes.content import CellBlock, MeshContent
 from groundswell.meshes.fitting import share_nodes
-from groundswell.meshes.hexahedra import AXES, tangents
+from groundswell.meshes.hexahedra import AXES, map_jacobians
 from groundswell.meshes.mesh import CORNERS, Mesh, pack, reverse_r
 from groundswell.meshes.named_surfaces import (
     find_inner,
@@ -190,9 +190,7 @@ def _unsupported_cells(blocks: list[CellBlock], kinds: set[str]) -> str:
 
 def _orient(nodes: Floats, corners: Integers, order: int) -> tuple[Floats, Integers]:
     """Reverse r where r, s and t are left-handed."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        r, s, t = tangents(nodes, order)
-        determinants = np.einsum("enx,enx->en", r, np.cross(s, t))
+    determinants = map_jacobians(nodes, order)
     mirrored = determinants.mean(axis=1) < 0
     determinants[mirrored] *= -1
     sound = determinants.min(axis=1) > _FLAT * determinants.mean(axis=1)

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers
+from groundswell.backends.host_threads import chunks, for_each
 from groundswell.meshes.entities import AXES, Entities
 from groundswell.meshes.gll import gll, interpolation_between
 
 INSIDE = 0  # tag of an interior face
+TEMPORARIES = 8  # arrays of vectors at nodes
 
 
 class Shapes(Protocol):
@@ -100,6 +102,26 @@ def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
         for axes in ("tsj", "tjr", "jsr")
     )
     return r, s, t
+
+
+def map_jacobians(nodes: Floats, degree: int) -> Floats:
+    """Determinants of the tangents at the nodes, negative where axes are left-handed.
+
+    Args:
+        nodes: positions of the nodes of a degree, (elements, (degree + 1)^3, 3), m.
+
+    Returns:
+        Determinants, (elements, (degree + 1)^3), m^3; NaN where positions are not finite.
+    """
+    found = np.empty(nodes.shape[:2])
+
+    def store(part: slice) -> None:
+        with np.errstate(invalid="ignore", over="ignore"):
+            r, s, t = tangents(nodes[part], degree)
+            found[part] = np.einsum("enx,enx->en", r, np.cross(s, t))
+
+    for_each(store, chunks(len(nodes), TEMPORARIES * AXES * nodes.shape[1]))
+    return found
 
 
 def mapped_tangents(

@@ -43,7 +43,10 @@ class Leaves:
         """See `Hexahedra`. The bits do not depend on the other elements."""
         if self.deform is None:
             return box_nodes(*self.forest.boxes(np.asarray(elements, np.int64)), self.order)
-        nodes, root = self.root_nodes(elements)
+        return self.nodes_from_roots(*self.root_nodes(elements), elements)
+
+    def nodes_from_roots(self, nodes: Floats, root: Integers, elements: ArrayLike) -> Floats:
+        """The nodes of elements, as parts of roots; see `root_nodes`."""
         return np.moveaxis(self.restrict(np.moveaxis(nodes, -1, 1)[root], elements), 1, -1)
 
     def root_nodes(self, elements: ArrayLike) -> tuple[Floats, Integers]:

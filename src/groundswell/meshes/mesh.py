@@ -14,7 +14,7 @@ from groundswell.arrays import HostArray, Integers
 from groundswell.errors import InputError, counted
 from groundswell.meshes.entities import DIMENSIONS, ENTITIES, SWAPPED, Entities, Turns, entity_nodes
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, face_nodes, tangents
+from groundswell.meshes.hexahedra import AXES, Floats, face_nodes, map_jacobians
 
 CORNERS = 8
 # The two corners of each edge, edges along r first, then s, then t.
@@ -274,9 +274,7 @@ def _face_turns(corners: Integers) -> Turns:
 
 def _volumes(nodes: Floats, order: int) -> Floats:
     """Volumes of elements, negative for inverted ones."""
-    r, s, t = tangents(nodes, order)
-    determinant = np.einsum("enx,enx->en", r, np.cross(s, t))
-    return determinant @ gll(order).cube_weights
+    return np.asarray(map_jacobians(nodes, order) @ gll(order).cube_weights)
 
 
 def _as_array(name: str, given: Any) -> HostArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Integers
+from groundswell.backends.host_threads import for_each
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 from groundswell.spectral_elements.geometry import chunks
@@ -41,15 +42,24 @@ class Located:
         return cubes.reshape(len(r), (degree + 1) ** AXES)
 
 
-def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Located:
+def locate(
+    mesh: Hexahedra,
+    elements: ArrayLike,
+    positions: ArrayLike,
+    ends: tuple[Floats, Floats] | None = None,
+) -> Located:
     """Find the elements that hold positions (points, 3), m.
 
     Args:
         elements: numbers of those that are searched; indices in the result count in this list.
+        ends: see `ends_of_nodes`, which takes long in large meshes, if they are known.
     """
     chosen, points = np.asarray(elements, np.int64), np.asarray(positions, np.float64)
     found = Located(np.full(len(points), NOWHERE), np.zeros((len(points), AXES)))
-    which, candidates = pairs_in_boxes(*bounding_boxes(mesh, chosen), points)
+    if not len(points):
+        return found
+    boxes = _with_margins(*(ends or ends_of_nodes(mesh, chosen)), mesh.order)
+    which, candidates = pairs_in_boxes(*boxes, points)
     for part in chunks(len(which), (mesh.order + 1) ** AXES):
         nodes = mesh.geometry_nodes(chosen[candidates[part]])
         places = _invert(nodes, mesh.order, points[which[part]])
@@ -122,12 +132,24 @@ def _halves(points: Floats, sizes: Floats) -> tuple[Integers, Integers]:
 
 def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats]:
     """Lowest and highest corners of boxes around elements, (elements, 3) each, m."""
+    return _with_margins(*ends_of_nodes(mesh, elements), mesh.order)
+
+
+def ends_of_nodes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats]:
+    """Lowest and highest coordinates of the geometry nodes of elements, (elements, 3) each, m."""
     chosen = np.asarray(elements, np.int64)
     low, high = np.empty((2, len(chosen), AXES))
-    for part in chunks(len(chosen), (mesh.order + 1) ** AXES):
-        nodes = mesh.geometry_nodes(chosen[part])
-        low[part], high[part] = _ends(nodes, mesh.order)
-    share = BULGE if mesh.order > 1 else 1e-9
+
+    def store(part: slice) -> None:
+        low[part], high[part] = _ends(mesh.geometry_nodes(chosen[part]), mesh.order)
+
+    for_each(store, list(chunks(len(chosen), (mesh.order + 1) ** AXES)))
+    return low, high
+
+
+def _with_margins(low: Floats, high: Floats, order: int) -> tuple[Floats, Floats]:
+    """Boxes around elements of an order, from the ends of their nodes."""
+    share = BULGE if order > 1 else 1e-9
     margin = share * (high - low).max(axis=1) + rounding(np.maximum(np.abs(low), np.abs(high)))
     return low - margin[:, None], high + margin[:, None]
 

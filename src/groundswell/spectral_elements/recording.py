@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -16,8 +17,12 @@ from groundswell.formats.netcdf import Variable
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
 from groundswell.outputs.recording import Frame, PointSelection, RecordableField
-from groundswell.spectral_elements.geometry import chunks
-from groundswell.spectral_elements.point_location import NOWHERE, Located, locate
+from groundswell.spectral_elements.point_location import (
+    NOWHERE,
+    Located,
+    ends_of_nodes,
+    locate,
+)
 
 NAMES = ("x", "y", "z")
 ROUNDING = 1e-9  # of the mesh's extent, by which positions may lie outside it
@@ -95,7 +100,8 @@ class ElementDomain:
     def _locate(self, points: Floats) -> Located:
         """The lowest element of this rank that holds each point, in whatever order they are."""
         rising = np.argsort(self.elements)
-        found = locate(self.mesh, self.elements[rising], points)
+        low, high = self._ends
+        found = locate(self.mesh, self.elements[rising], points, (low[rising], high[rising]))
         here = found.elements != NOWHERE
         found.elements[here] = rising[found.elements[here]]
         return found
@@ -130,12 +136,15 @@ class ElementDomain:
 
     def extent(self) -> tuple[Floats, Floats]:
         """The lowest and the highest coordinates of the mesh's own nodes, on all ranks."""
-        low, high = np.full(AXES, np.inf), np.full(AXES, -np.inf)
-        for part in chunks(len(self.elements), (self.mesh.order + 1) ** AXES):
-            nodes = self.mesh.geometry_nodes(self.elements[part]).reshape(-1, AXES)
-            low, high = np.minimum(low, nodes.min(axis=0)), np.maximum(high, nodes.max(axis=0))
-        lows, highs = zip(*self.comm.allgather((low, high)), strict=True)
+        low, high = self._ends
+        own = low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf)
+        lows, highs = zip(*self.comm.allgather(own), strict=True)
         return np.min(lows, axis=0), np.max(highs, axis=0)
+
+    @cached_property
+    def _ends(self) -> tuple[Floats, Floats]:
+        """See `ends_of_nodes`; all recordings need them."""
+        return ends_of_nodes(self.mesh, self.elements)
 
     def _plane(self, where: PlaneWhere, fields: Sequence[RecordableField]) -> tuple[Floats, Frame]:
         """A regular lattice across the whole mesh."""

@@ -80,9 +80,8 @@ class CurvedElements:
 
     def _measure(self, numbers: Integers) -> Measures:
         """The same for some elements, (elements,) each."""
-        nodes = self._nodes(numbers)
+        nodes, metrics = _nodes_and_metrics(self.mesh, self.degree, numbers)
         require_valid(nodes, self.degree, numbers)
-        metrics = metric_terms(self.mesh, self.degree, numbers)
         determinants = positive_jacobians(metrics, nodes, numbers)
         norms = gradient_norms(metrics, determinants).max(axis=1)
         return norms, longest_edges(nodes, self.degree), self._integrals(determinants)
@@ -147,7 +146,21 @@ def metric_terms(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
         return trilinear_metrics(mesh.geometry_nodes(elements), degree)[0]
     if not isinstance(mesh, Leaves):
         return curl_form(element_nodes(mesh, degree, elements), degree)
-    assert mesh.order == degree
+    return _metrics_from_roots(mesh, *mesh.root_nodes(elements), elements)
+
+
+def _nodes_and_metrics(mesh: Hexahedra, degree: int, elements: ArrayLike) -> tuple[Floats, Floats]:
+    """See `element_nodes` and `metric_terms`, of elements that are not straight."""
+    if not isinstance(mesh, Leaves):
+        nodes = element_nodes(mesh, degree, elements)
+        return nodes, curl_form(nodes, degree)
     nodes, root = mesh.root_nodes(elements)
+    metrics = _metrics_from_roots(mesh, nodes, root, elements)
+    return mesh.nodes_from_roots(nodes, root, elements), metrics
+
+
+def _metrics_from_roots(mesh: Leaves, nodes: Floats, root: Integers, elements: ArrayLike) -> Floats:
+    """See `metric_terms`; `nodes` and `root` are those of `root_nodes`."""
     areas = 0.25 ** mesh.forest.levels[np.asarray(elements)]  # of faces, over those of the root
-    return mesh.restrict(curl_form(nodes, degree)[root], elements) * areas[:, None, None]
+    metrics = mesh.restrict(curl_form(nodes, mesh.order)[root], elements)
+    return metrics if (areas == 1).all() else metrics * areas[:, None, None]
