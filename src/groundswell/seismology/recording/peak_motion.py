@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +12,21 @@ from groundswell.case.quantities import Quantity
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
 
 GROUP = "Largest ground motion"
-# Key and label, unit, and the unit of the text with its size in that of the value.
+
+
+class _Peak(NamedTuple):
+    """What a map has the peaks of: its key and label, its unit, and that of the text in SI."""
+
+    key: str
+    label: str
+    unit: str
+    shown: str
+    size: float
+
+
 _PEAKS = (
-    ("peak_velocity", "peak ground velocity", "m/s", "cm/s", 0.01),
-    ("peak_acceleration", "peak ground acceleration", "m/s^2", "m/s²", 1.0),
+    _Peak("peak_velocity", "peak ground velocity", "m/s", "cm/s", 0.01),
+    _Peak("peak_acceleration", "peak ground acceleration", "m/s^2", "m/s²", 1.0),
 )
 
 
@@ -41,21 +53,20 @@ class PeakMotion:
             points: their positions.
         """
         for values, about in zip((pgv, pga), _PEAKS, strict=True):
-            self.findings += _findings(np.asarray(values), points, *about)
+            self.findings += _findings(np.asarray(values), points, about)
 
 
-def _findings(
-    peaks: Reals, points: SurfacePoints, key: str, label: str, unit: str, shown: str, size: float
-) -> Iterator[Quantity]:
+def _findings(peaks: Reals, points: SurfacePoints, of: _Peak) -> Iterator[Quantity]:
     """Yield the largest value and its place."""
     peaks = np.nan_to_num(peaks)
     row, column = np.unravel_index(int(peaks.argmax()), peaks.shape)
     largest = float(peaks[row, column])
     if not largest > 0:
         return
-    yield Quantity(key, largest, label, unit, f"{largest / size:.3g} {shown}", GROUP)
+    text = f"{largest / of.size:.3g} {of.shown}"
+    yield Quantity(of.key, largest, of.label, of.unit, text, GROUP)
     place = _place(points, row, column)
-    yield Quantity(f"{key}_place", place, f"{label} at", "", _text(place), GROUP)
+    yield Quantity(f"{of.key}_place", place, f"{of.label} at", "", _text(place), GROUP)
 
 
 def _place(points: SurfacePoints, row: np.intp, column: np.intp) -> dict[str, float]:
