@@ -38,7 +38,7 @@ def test_places_are_in_degrees_where_they_are_known() -> None:
     values = found(pgv, pgv, longitude=longitude, latitude=latitude)
     value, text = values["peak_velocity_place"]
     assert value == {"x": 150.0, "y": 25.0, "longitude": -118.25, "latitude": 34.5}
-    assert text == "34.5000° N, 118.2500° W"
+    assert text == "34.500° N, 118.250° W"
 
 
 def test_ground_that_has_not_moved_has_no_peak() -> None:

@@ -81,4 +81,4 @@ def _text(place: dict[str, float]) -> str:
     if "latitude" not in place:
         return ", ".join(f"{name} = {place[name] / 1e3:.4g} km" for name in "xy")
     named = (("latitude", "NS"), ("longitude", "EW"))
-    return ", ".join(f"{abs(place[n]):.4f}° {sides[place[n] < 0]}" for n, sides in named)
+    return ", ".join(f"{abs(place[n]):.3f}° {sides[place[n] < 0]}" for n, sides in named)
