@@ -214,7 +214,7 @@ MUTATIONS: list[tuple[Mutation, dict[str, Any], str]] = [
     (lambda s: s, {"origin": "yesterday"}, "origin = .*: must be a date and time"),
     (lambda s: s, {"quantity": "speed"}, "quantity"),
     (lambda s: s, {"quantity": "pressure", "components": "ZRT"}, "do not apply to pressure"),
-    (lambda s: s, {"quantity": "pressure"}, "has no seismograms; run .* that record pressure"),
+    (lambda s: s, {"quantity": "pressure"}, "pressure.h5 does not exist; .* that record pressure"),
     (lambda s: s, {"max_shift": -1}, "max_shift"),
     (lambda s: s, {"filter": 1}, "filter"),
 ]
@@ -248,6 +248,12 @@ def test_what_some_stations_lack_is_a_warning(run: Path) -> None:
     first, second = found.warnings
     assert "GS.FAR: channels HH1, HH2 have no known direction" in first
     assert "left out: GS.NEAR: the observed component" in second and "has gaps" in second
+
+
+def test_counts_are_not_taken_for_motion_in_silence(run: Path) -> None:
+    pytest.importorskip("obspy")
+    [warning] = compare(run, observed_stream(factor=1e6), band=BAND).warnings
+    assert "is 1.0e-06 times the observed; observed records must be in m/s" in warning
 
 
 def test_stations_of_one_side_only_are_named(run: Path) -> None:
