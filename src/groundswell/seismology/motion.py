@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, HostArray
 from groundswell.seismology.formats.seismograms import (
     ACCELERATION,
     COMPONENTS,
@@ -38,6 +38,7 @@ _FROM_VELOCITY: dict[str, Callable[[Floats, float], Floats]] = {
 _ROUND = (1.0, 2.0, 2.5, 4.0, 5.0, 8.0)
 _DIGITS = 3  # of intervals and rates that count as round
 _ROUNDING = 32  # rounding errors of a trace, in units of the precision of the largest trace
+_BATCH = 16  # stations
 _TINY = 1e-9  # of an interval, by which times may differ from round ones
 
 
@@ -45,8 +46,8 @@ def as_quantity(velocity: xarray.DataArray, quantity: ReceiverQuantity) -> xarra
     """Displacement (m) since the first sample, or acceleration (m/s^2), from velocity (m/s)."""
     if quantity is VELOCITY:
         return velocity
-    convert = _FROM_VELOCITY[quantity.name]
-    values = convert(velocity.values, sampling_interval(velocity)).astype(velocity.dtype)
+    convert, interval = _FROM_VELOCITY[quantity.name], sampling_interval(velocity)
+    values = _in_batches(lambda motion: convert(motion, interval), velocity.values)
     about = {"units": quantity.units, "long_name": quantity.long_name}
     return velocity.copy(data=values).rename(quantity.name).assign_attrs(about)
 
@@ -84,12 +85,27 @@ def at_interval(array: xarray.DataArray, interval: float) -> xarray.DataArray:
     new = multiples(float(times[0]), float(times[-1]), interval)
     if len(new) == len(times) and np.allclose(new, times, rtol=0, atol=_TINY * own):
         return array
-    smooth = without_aliases(array.values, own, interval * (1 + _TINY))
-    values = resample(times, smooth, new).astype(array.dtype)
+
+    def resampled(motion: Floats) -> Floats:
+        return resample(times, without_aliases(motion, own, interval * (1 + _TINY)), new)
+
+    values = _in_batches(resampled, array.values)
     coords = {name: each for name, each in array.coords.items() if name != "time"}
     attrs = array.attrs | ({"interval": interval} if "interval" in array.attrs else {})
     time = ("time", new, array["time"].attrs)
     return type(array)(values, {**coords, "time": time}, array.dims, array.name, attrs)
+
+
+def _in_batches(convert: Callable[[Floats], Floats], values: HostArray) -> HostArray:
+    """Convert the traces of a few stations at a time, since splines need several times the memory.
+
+    Args:
+        values: (stations, components, samples); the results have the same floating-point type.
+    """
+    starts = range(0, len(values), _BATCH)
+    batches = (np.asarray(values[start : start + _BATCH], float) for start in starts)
+    found = [convert(motion).astype(values.dtype) for motion in batches]
+    return np.concatenate(found) if found else values
 
 
 def multiples(start: float, end: float, interval: float) -> Floats:

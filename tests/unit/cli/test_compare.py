@@ -77,4 +77,4 @@ def test_mistakes_are_named_and_nothing_is_written(
 
 def test_results_must_exist(files: Path, tmp_path: Path, capsys: Output) -> None:
     assert main(["compare", str(tmp_path / "none"), str(files / "later")]) == 2
-    assert "does not exist; give a results folder" in capsys.readouterr().err
+    assert "none does not exist; give the results folder" in capsys.readouterr().err

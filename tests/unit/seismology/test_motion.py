@@ -55,6 +55,16 @@ def test_quantities_are_derivatives_and_integrals() -> None:
     assert as_quantity(array, VELOCITY) is array
 
 
+def test_many_stations_are_converted_like_each() -> None:
+    array = velocity(rng.normal(size=(37, 3, 40)))
+    whole, coarse = as_quantity(array, DISPLACEMENT), at_interval(array, 0.025)
+    for n in (0, 15, 16, 36):
+        one = array[n : n + 1]
+        assert np.allclose(whole[n], as_quantity(one, DISPLACEMENT)[0], rtol=0, atol=1e-12)
+        assert np.allclose(coarse[n], at_interval(one, 0.025)[0], rtol=0, atol=1e-9)
+    assert as_quantity(array[:0], DISPLACEMENT).shape == (0, 3, 40)
+
+
 @pytest.mark.parametrize("samples", range(2, 8))
 def test_few_samples_of_a_line_have_its_slope(samples: int) -> None:
     slope = rng.normal(size=(2, 3, 1))

@@ -20,6 +20,8 @@ from groundswell.seismology.comparison.tables import medians, text_table, write_
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.source_distances import epicentral_distances
 
+_PLAUSIBLE = 1e3  # largest ratio of amplitudes that is no mistake
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -115,6 +117,7 @@ def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
     warnings += [*unmatched(motion, records), *_cut(pairs, chosen)]
     if not rows:
         raise InputError("; ".join(warnings))
+    warnings += _implausible(medians(rows)["ratio"], QUANTITIES[chosen.quantity].sac_units)
     name = str(motion.attrs.get("title") or Path(results).resolve().name)
     return Comparison(name, chosen, tuple(pairs), tuple(rows), tuple(warnings))
 
@@ -175,6 +178,15 @@ def _samples(pair: Pair, window: tuple[float, float]) -> slice | None:
         return None
     ends = np.searchsorted(pair.time, (window[0] - tolerance, window[1] + tolerance))
     return slice(*ends.tolist()) if ends[1] - ends[0] > 2 else None
+
+
+def _implausible(ratio: float, units: str) -> Iterator[str]:
+    """A warning of observed records that are probably in other units."""
+    if ratio > 0 and not 1 / _PLAUSIBLE < ratio < _PLAUSIBLE:
+        yield (
+            f"the simulated motion is {ratio:.1e} times the observed; observed records must be in "
+            f"{units}, without the response of the instrument"
+        )
 
 
 def _cut(pairs: Sequence[Pair], options: ComparisonOptions) -> Iterator[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
+from groundswell.formats.atomic import exists
 from groundswell.seismology.case.comparison import ComparisonOptions
 from groundswell.seismology.case.events import as_date
 from groundswell.seismology.formats.seismograms import (
@@ -73,7 +74,13 @@ def read_motion(path: Path, quantity: str) -> xarray.DataArray:
         InputError: there are no such seismograms.
     """
     recorded = recorded_quantity(quantity)
-    array = without_noise(read_seismograms(found_file(path, recorded), recorded))
+    file = path / recorded.file if path.is_dir() else path
+    if not exists(file):
+        raise InputError(
+            f"{file} does not exist; give the results folder of a run with receivers that record "
+            f"{recorded.name}"
+        )
+    array = without_noise(read_seismograms(file, recorded))
     return array if recorded is PRESSURE else as_quantity(array, QUANTITIES[quantity])
 
 

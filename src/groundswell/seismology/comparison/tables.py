@@ -15,6 +15,7 @@ from groundswell.formats.text import write_json
 from groundswell.seismology.comparison.measures import MEASURES, Row
 
 TABLE, JSON = "comparison.csv", "comparison.json"
+_SMALL = 1e-3  # smaller numbers have an exponent
 _HEADER = ("station", "component", "window (s)", "shift (s)", "correlation", "misfit", "ratio")
 
 
@@ -48,8 +49,10 @@ def signed(seconds: float) -> str:
 
 
 def plain(value: float) -> str:
-    """A number with three decimals."""
-    return f"{value:.3f}" if isfinite(value) else "-"
+    """A number with three decimals, or with an exponent if it is very small or large."""
+    if not isfinite(value):
+        return "-"
+    return f"{value:.3f}" if value == 0 or _SMALL <= abs(value) < 1 / _SMALL else f"{value:.1e}"
 
 
 def medians(rows: Sequence[Row]) -> dict[str, float]:

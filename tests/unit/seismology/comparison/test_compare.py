@@ -12,12 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from observed_motion import DATE, SITES, observed_stream, write_run
+from observed_motion import DATE, EVENT, SITES, observed_stream, write_run
 
 import groundswell as gs
 from groundswell.errors import InputError
 from groundswell.seismology.comparison.compare import Comparison, compare
-from groundswell.seismology.formats.seismograms import DISPLACEMENT, read_seismograms
+from groundswell.seismology.formats.sac_mseed import to_obspy
+from groundswell.seismology.formats.seismograms import (
+    DISPLACEMENT,
+    PRESSURE,
+    SeismogramWriter,
+    read_seismograms,
+)
 from groundswell.seismology.motion import as_quantity
 
 BAND = (0.1, 2.0)
@@ -103,6 +109,23 @@ def test_the_run_is_converted_to_the_quantity_of_the_records(run: Path, quantity
     stream = observed_stream(0.3, 2.0)
     stream = stream.integrate() if quantity == "displacement" else stream.differentiate()
     require_known(compare(run, stream, band=BAND, quantity=quantity), 0.3, 2.0)
+
+
+def test_pressure_is_compared(run: Path, tmp_path: Path) -> None:
+    """The vertical motion of the run as pressure, and 1.5 times that as a stream and a run."""
+    pytest.importorskip("obspy")
+    array = read_seismograms(run / "seismograms.h5").sel(component=["Z"])
+    for name, factor in (("soft", 1.0), ("loud", 1.5)):
+        values = factor * array.values.transpose(2, 0, 1)
+        path = tmp_path / name / "pressure.h5"
+        path.parent.mkdir()
+        with SeismogramWriter(path, SITES, 0.02, PRESSURE, attrs=EVENT, dtype="f8") as writer:
+            writer.append(values)
+    stream = to_obspy(read_seismograms(tmp_path / "loud" / "pressure.h5", PRESSURE))
+    for observed in (stream, tmp_path / "loud"):
+        found = compare(tmp_path / "soft", observed, band=BAND, quantity="pressure")
+        require_known(found, 0.0, 1.5, "H")
+    assert found.plot(tmp_path)
 
 
 def test_observed_radial_components_are_used_as_they_are(run: Path) -> None:
@@ -214,7 +237,7 @@ MUTATIONS: list[tuple[Mutation, dict[str, Any], str]] = [
     (lambda s: s, {"origin": "yesterday"}, "origin = .*: must be a date and time"),
     (lambda s: s, {"quantity": "speed"}, "quantity"),
     (lambda s: s, {"quantity": "pressure", "components": "ZRT"}, "do not apply to pressure"),
-    (lambda s: s, {"quantity": "pressure"}, "has no seismograms; run .* that record pressure"),
+    (lambda s: s, {"quantity": "pressure"}, "pressure.h5 does not exist; .* that record pressure"),
     (lambda s: s, {"max_shift": -1}, "max_shift"),
     (lambda s: s, {"filter": 1}, "filter"),
 ]
@@ -248,6 +271,12 @@ def test_what_some_stations_lack_is_a_warning(run: Path) -> None:
     first, second = found.warnings
     assert "GS.FAR: channels HH1, HH2 have no known direction" in first
     assert "left out: GS.NEAR: the observed component" in second and "has gaps" in second
+
+
+def test_counts_are_not_taken_for_motion_in_silence(run: Path) -> None:
+    pytest.importorskip("obspy")
+    [warning] = compare(run, observed_stream(factor=1e6), band=BAND).warnings
+    assert "is 1.0e-06 times the observed; observed records must be in m/s" in warning
 
 
 def test_stations_of_one_side_only_are_named(run: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from observed_motion import motion
 
 from groundswell.seismology.comparison.measures import Row, measure
-from groundswell.seismology.comparison.tables import medians, signed, text_table
+from groundswell.seismology.comparison.tables import medians, plain, signed, text_table
 from groundswell.seismology.signals import lowpass
 
 H = 0.02
@@ -71,4 +71,10 @@ def test_tables_show_dashes_and_medians() -> None:
     assert lines[2].split() == "GS.LONG N 0 to 10 - - - -".split()
     assert lines[-1].split() == "median +0.150 0.944 0.300 1.150".split()
     assert medians(rows)["misfit"] == pytest.approx(0.3) and signed(-0.25) == "-0.250"
+    assert [plain(x) for x in (0.0, 1e-3, 9.9e-4, 1234.5)] == [
+        "0.000",
+        "0.001",
+        "9.9e-04",
+        "1.2e+03",
+    ]
     assert rows[1].as_dict()["shift"] is None
