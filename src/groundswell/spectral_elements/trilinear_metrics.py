@@ -71,7 +71,9 @@ def _interpolated(values: Floats, axis: int, degree: int) -> Floats:
     """Values at the nodes along an axis of an array, from those at its two ends."""
     low, high = np.split(values, 2, axis=axis)
     points = gll(degree).points.reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    return np.asarray((1 - points) / 2 * low + (1 + points) / 2 * high)
+    found = (1 - points) / 2 * low
+    found += (1 + points) / 2 * high
+    return np.asarray(found)
 
 
 def _cross(a: Floats, b: Floats, into: Floats, scratch: Floats) -> None:
