@@ -264,8 +264,6 @@ class CavityCase(Case):
 
     def _solid_violations(self) -> Iterator[Violation]:
         yield from solid_violations(self.solid, self.walls, self.grid.size)
-        if self.solid and any(map(self.grid.is_stretched, range(len(AXES)))):
-            yield ("solid", 0), "needs an even grid; leave out grid.stretching and grid.positions"
         if self.solid and isinstance(self.fluid, Substance) and self.fluid.conductivity is None:
             yield ("fluid", "conductivity"), "is required for solid[0]"
         for n, solid in enumerate(self.solid):

@@ -13,7 +13,7 @@ from groundswell.solvers.cavity.case import AXES, CavityCase
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.solvers.cavity.setup import Setup
-from groundswell.solvers.cavity.solid_grid import off_points
+from groundswell.solvers.cavity.solid_grid import off_points, thickness
 
 GRID, FLOW, SOLIDS = "Grid and steps", "The flow", "Solids"
 
@@ -81,8 +81,7 @@ def _flow(grid: LevelGrid) -> Iterator[Quantity]:
 def _solids(grid: LevelGrid) -> Iterator[Quantity]:
     """The size of each solid in spacings, and its properties relative to those of the fluid."""
     for n, solid in enumerate(grid.case.solid):
-        sizes = zip(solid.low, solid.high, grid.grid.spacing, strict=True)
-        spacings = [(high - low) / h for low, high, h in sizes]
+        spacings = [thickness(grid, solid, axis) for axis in range(3)]
         ratio = solid.conductivity / grid.case.conductivity
         conductivity = f"conductivity {_grouped(ratio, 4)} times the fluid's"
         text = f"{format_extent(spacings)} spacings, {conductivity}"
