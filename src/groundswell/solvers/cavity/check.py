@@ -52,7 +52,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     text = f"neighbouring distances differ by up to {_difference(ratio)}"
     yield Quantity("largest_ratio", ratio, "stretching" * is_stretched, text=text, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    time = f"{'about ' * (not setup.is_unsteady)}{setup.dt:.4g} {_unit(setup.case, 's')}"
+    time = f"{'about ' * (not setup.finest.is_implicit)}{setup.dt:.4g} {_unit(setup.case, 's')}"
     yield Quantity("dt", setup.dt, "time step", _unit(setup.case, "s"), time.strip(), GRID)
     steps = f"{'at most ' * (not setup.is_unsteady)}{setup.steps:,}"
     yield Quantity("steps", setup.steps, "steps", text=steps, group=GRID)
@@ -119,7 +119,7 @@ def remedy(grid: LevelGrid) -> str:
     courant = grid.scheme.courant
     if grid.courant > courant:
         return f"set time.courant to {courant:g}, not {grid.courant:g}"
-    if grid.is_unsteady:
+    if grid.is_implicit:
         return "shorten time.step, or set time.levels to 1"
     if grid.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < grid.layer < MIN_LAYER:
         return f"use more points: the cell Reynolds number is {grid.cell_reynolds:.2g}"
