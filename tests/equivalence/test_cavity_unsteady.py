@@ -37,11 +37,12 @@ SOLID = {
 }
 
 
-def content(solid: Sequence[Any] = (), **run: Any) -> dict[str, Any]:
+def content(solid: Sequence[Any] = (), *, stretched: bool = False, **run: Any) -> dict[str, Any]:
+    stretching = {"x": 1.0, "z": 0.5} if stretched else {}
     return {
         "solver": "cavity",
         "fluid": {"kind": "rayleigh", "rayleigh": 1e5},
-        "grid": {"points": [37, 11, 13]},
+        "grid": {"points": [37, 11, 13], "stretching": stretching},
         "walls": WALLS,
         "solid": list(solid),
         "time": {"duration": 0.3, "step": 0.05, "levels": 2},
@@ -51,10 +52,14 @@ def content(solid: Sequence[Any] = (), **run: Any) -> dict[str, Any]:
 
 @pytest.mark.timeout(600)
 def test_two_ranks_find_the_same_flow(on_ranks: OnRanks, tmp_path: Path) -> None:
-    contents = {"empty": (), "solid": (SOLID,)}
+    contents: dict[str, dict[str, Any]] = {
+        "empty": {},
+        "solid": {"solid": (SOLID,)},
+        "stretched": {"solid": (SOLID,), "stretched": True},
+    }
     cut = {"processes": [2, 1, 1]}
-    one = {f"{name}-one": content(solid) for name, solid in contents.items()}
-    two = {f"{name}-two": content(solid, **cut) for name, solid in contents.items()}
+    one = {f"{name}-one": content(**case) for name, case in contents.items()}
+    two = {f"{name}-two": content(**case, **cut) for name, case in contents.items()}
     alone, both = run_cases(on_ranks, 1, one, tmp_path), run_cases(on_ranks, 2, two, tmp_path)
     for name in contents:
         assert_same(alone / f"{name}-one", both / f"{name}-two")
@@ -75,13 +80,16 @@ def assert_same(alone: Path, both: Path) -> None:
 
 @needs_gpu
 @pytest.mark.gpu
-@pytest.mark.parametrize("solid", [(), (SOLID,)])
+@pytest.mark.parametrize(("solid", "stretched"), [((), False), ((SOLID,), False), ((SOLID,), True)])
 @pytest.mark.parametrize(("precision", "tolerance"), [("single", 2e-4), ("double", 1e-8)])
-def test_cpu_and_gpu_agree(precision: str, tolerance: float, solid: Sequence[Any]) -> None:
+def test_cpu_and_gpu_agree(
+    precision: str, tolerance: float, solid: Sequence[Any], stretched: bool
+) -> None:
     """To what the iterations leave: both may make different numbers of cycles."""
     flows = []
     for backend in ("cpu", "cuda"):
-        case = CavityCase(**content(solid, backend=backend, precision=precision))
+        run = {"backend": backend, "precision": precision}
+        case = CavityCase(**content(solid, stretched=stretched, **run))
         time = {"tolerance": 1e-9 if precision == "double" else 2e-5}
         case = case.model_copy(update={"time": case.time.model_copy(update=time)})
         solver = UnsteadyCavity(prepare(case), open_backend(backend))

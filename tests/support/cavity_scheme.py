@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cavity_solids import cell_means, face_conductivity, still
+from cavity_solids import cell_means, face_conductivity, nodes, still
 
 from groundswell.arrays import Floats
 from groundswell.solvers.cavity.level_grid import LevelGrid
@@ -34,18 +34,6 @@ def beyond(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Float
     if name == "p":
         return np.stack([f[0] + n * (f[0] - f[1]) for n in (1, 2)])
     return np.stack([on_wall(grid, axis, side, name, f), np.full_like(f[0], np.nan)])
-
-
-def nodes(grid: LevelGrid, axis: int) -> Floats:
-    """Positions of points with a wall, or an image in a plane of symmetry, at each end."""
-    x, size = grid.interior_positions(axis), grid.case.grid.size[axis]
-    low, high = grid.case.walls.pair(axis)
-    if low.kind == "periodic":
-        h = size / len(x)
-        return np.array([x[0] - h, *x, x[-1] + h])
-    before = -x[0] if low.kind == "symmetry" else 0.0
-    after = 2 * size - x[-1] if high.kind == "symmetry" else size
-    return np.array([before, *x, after])
 
 
 def column(values: Floats, axis: int) -> Floats:
@@ -175,20 +163,22 @@ def at_rest(grid: LevelGrid, axis: int) -> tuple[np.ndarray, np.ndarray]:
 def conduction(grid: LevelGrid, axis: int, t: Floats) -> Floats:
     """Heat that neighbours along an axis conduct to points, by volume."""
     t, k = padded(grid, axis, "T", t)[1:-1], face_conductivity(grid, axis)
-    flow = grid.fluid.diffusivity * k * np.diff(t, axis=0) / grid.grid.spacing[axis]
-    return np.moveaxis(np.diff(flow, axis=0) / grid.grid.spacing[axis], 0, 2 - axis)
+    distances = np.diff(nodes(grid, axis))[:, None, None]
+    flow = grid.fluid.diffusivity * k * np.diff(t, axis=0) / distances
+    return np.moveaxis(np.diff(flow, axis=0), 0, 2 - axis) / cells(grid, axis)
 
 
 def gradient(grid: LevelGrid, axis: int, p: Floats) -> Floats:
-    """Gradient of pressure, whose values in solids follow by extrapolation."""
+    """Gradient of pressure; next to a solid, that between the point and its other neighbour."""
     rest, _ = at_rest(grid, axis)
-    f, h = padded(grid, axis, "p", p)[1:-1], grid.grid.spacing[axis]
-    low, high = np.diff(f, axis=0)[:-1], np.diff(f, axis=0)[1:]
+    x, f = nodes(grid, axis)[:, None, None], padded(grid, axis, "p", p)[1:-1]
+    slopes = np.diff(f, axis=0) / np.diff(x, axis=0)
     before, after = (np.roll(rest, n, axis=0) for n in (1, -1))
     if not grid.periodic[axis]:
         before[0] = after[-1] = False
-    low, high = np.where(before, high, low), np.where(after, low, high)
-    return np.moveaxis((low + high) / (2 * h), 0, 2 - axis)
+    central = np.moveaxis(pressure_gradient(grid, axis, p), 2 - axis, 0)
+    found = np.where(before, slopes[1:], np.where(after, slopes[:-1], central))
+    return np.moveaxis(found, 0, 2 - axis)
 
 
 def wall_rows(grid: LevelGrid, axis: int) -> Floats:
@@ -293,7 +283,8 @@ def step_limits(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]
     spread = np.zeros_like(waves)
     for axis in filter(grid.varies, range(3)):
         k = face_conductivity(grid, axis) * grid.fluid.diffusivity
-        spread += np.moveaxis(k[1:] + k[:-1], 0, 2 - axis) / grid.grid.spacing[axis] ** 2
+        k = k / np.diff(nodes(grid, axis))[:, None, None]
+        spread += np.moveaxis(k[1:] + k[:-1], 0, 2 - axis) / cells(grid, axis)
     capacity = cell_means(grid, "capacity") if grid.inertia else 1.0
     heat = np.where(still(grid), spread, np.maximum(waves, spread)) + decay * capacity
     return {"velocity": velocity, "heat": heat}

@@ -47,34 +47,56 @@ def still(grid: LevelGrid) -> np.ndarray:
     return found
 
 
-def between(first: Floats, last: Floats) -> Floats:
-    """Middles of equal parts of intervals, (n, SAMPLES)."""
-    parts = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    return np.asarray(first[:, None] + (last - first)[:, None] * parts)
+def nodes(grid: LevelGrid, axis: int) -> Floats:
+    """Positions of points with a wall, or an image in a plane of symmetry, at each end."""
+    x, size = grid.interior_positions(axis), grid.case.grid.size[axis]
+    low, high = grid.case.walls.pair(axis)
+    if low.kind == "periodic":
+        h = size / len(x)
+        return np.array([x[0] - h, *x, x[-1] + h])
+    before = -x[0] if low.kind == "symmetry" else 0.0
+    after = 2 * size - x[-1] if high.kind == "symmetry" else size
+    return np.array([before, *x, after])
+
+
+def between(first: Floats, last: Floats, parts: int = SAMPLES) -> Floats:
+    """Middles of equal parts of intervals, (n, parts)."""
+    fractions = (np.arange(parts) + 0.5) / parts
+    return np.asarray(first[:, None] + (last - first)[:, None] * fractions)
 
 
 def in_cells(grid: LevelGrid, axis: int) -> Floats:
-    """Samples in the cells of points along an axis."""
-    points, half = grid.interior_positions(axis), grid.grid.spacing[axis] / 2
-    return between(points - half, points + half)
+    """Samples in the cells of points along an axis, half of them on each side of the point."""
+    x = nodes(grid, axis)
+    middles, half = (x[1:] + x[:-1]) / 2, SAMPLES // 2
+    before, after = between(middles[:-1], x[1:-1], half), between(x[1:-1], middles[1:], half)
+    return np.concatenate([before, after], axis=1)
+
+
+def weights(grid: LevelGrid, axis: int) -> Floats:
+    """Parts of cells that these samples stand for; the two sides of a point may differ."""
+    steps = np.diff(nodes(grid, axis))
+    sides = np.stack([steps[:-1], steps[1:]], axis=1) / (steps[:-1] + steps[1:])[:, None]
+    return np.repeat(sides, SAMPLES // 2, axis=1) / (SAMPLES // 2)
 
 
 def face_conductivity(grid: LevelGrid, axis: int) -> Floats:
     """Conductivity between points along an axis, which is put first: parallel, then in series."""
-    points, h = grid.interior_positions(axis), grid.grid.spacing[axis]
-    every = np.append(points[0] - h, points)
+    x = nodes(grid, axis)
     samples = [in_cells(grid, a) for a in range(3)]
-    samples[axis] = between(every, every + h)
+    samples[axis] = between(x[:-1], x[1:])
     order = (axis, *(a for a in (2, 1, 0) if a != axis))
     shaped = {a: _shaped(samples[a], n) for n, a in enumerate(order)}
     k = material(grid, *(shaped[a] for a in range(3)))["conductivity"]
-    return np.asarray(1 / (1 / k.mean(axis=(3, 5))).mean(axis=1))
+    parallel = np.einsum("isjtku,jt,ku->isjk", k, *(weights(grid, a) for a in order[1:]))
+    return np.asarray(1 / (1 / parallel).mean(axis=1))
 
 
 def cell_means(grid: LevelGrid, name: str) -> Floats:
     """Means of a property of the material over cells, (nz, ny, nx)."""
     x, y, z = (_shaped(in_cells(grid, a), n) for a, n in ((0, 2), (1, 1), (2, 0)))
-    return np.asarray(material(grid, x, y, z)[name].mean(axis=(1, 3, 5)))
+    parts = (weights(grid, a) for a in (2, 1, 0))
+    return np.einsum("isjtku,is,jt,ku->ijk", material(grid, x, y, z)[name], *parts)
 
 
 def _shaped(samples: Floats, dim: int) -> Floats:

@@ -87,13 +87,14 @@ class TimeSection(Section):
     """`[time]`: the iteration to the steady state, or the flow's development in time.
 
     Without `duration`, the run ends when all residuals, in units of the flow's reference speed and
-    length, are at most `tolerance`, or after `steps` steps. With it, the flow develops in time, in
-    equal steps of length `step`; the iteration finds the flow at the end of each. The solver checks
-    the residuals every `check_every` steps. `courant` scales the longest stable step. With `local`,
-    each point takes its own longest stable step. The flow starts on the coarsest of `levels` grids,
-    each with half as many points along an axis as the next finer one; a step is then a cycle
-    through all grids in use. By default the solver uses all grids that resolve the flow, or one
-    with global steps or Euler's scheme.
+    length, are at most `tolerance`, or after `steps` steps. With `step`, these are implicit steps
+    of this length, by default where the flow is nearly unstable. With `duration`, the flow develops
+    in time, in equal steps of length `step`; the iteration finds the flow at the end of each. The
+    solver checks the residuals every `check_every` steps. `courant` scales the longest stable step.
+    With `local`, each point takes its own longest stable step. The flow starts on the coarsest of
+    `levels` grids, each with half as many points along an axis as the next finer one; a step is
+    then a cycle through all grids in use. By default the solver uses all grids that resolve the
+    flow, or one with global steps or Euler's scheme.
     """
 
     duration: Annotated[units.Time, Positive, InRange] | None = None
@@ -120,7 +121,7 @@ class TimeSection(Section):
 
     @property
     def dt(self) -> float:
-        """The step in time, s; infinite for steady flow."""
+        """The implicit step, s; infinite if the case gives none."""
         return self.step or inf
 
     @property
@@ -130,17 +131,17 @@ class TimeSection(Section):
 
     def violations(self) -> Iterator[Violation]:
         """A duration without a step, and schemes that are not smoothers where one is needed."""
-        if (self.duration is None) != (self.step is None):
-            missing = "step" if self.step is None else "duration"
-            yield (missing,), "is required: duration and step belong together"
+        if self.duration is not None and self.step is None:
+            yield ("step",), "is required with a duration"
         elif self.duration is not None and self.step is not None and self.step > self.duration:
             yield ("step",), f"must be at most the duration, {self.duration:g} s"
         elif self.steps_in_time > MAX_STEPS:
             yield ("step",), f"must be at least duration / {MAX_STEPS:,}"
         if self.is_unsteady and self.check_every is not None:
             yield ("check_every",), "is for steady flow; leave it out where there is a duration"
-        if self.is_unsteady and not self.multigrid:
-            yield ("duration",), 'needs local = true and scheme = "rk3" or "rk4"'
+        if self.step is not None and not self.multigrid:
+            key = "duration" if self.is_unsteady else "step"
+            yield (key,), 'needs local = true and scheme = "rk3" or "rk4"'
         if (self.levels or 1) > 1 and not self.multigrid:
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
@@ -264,8 +265,6 @@ class CavityCase(Case):
 
     def _solid_violations(self) -> Iterator[Violation]:
         yield from solid_violations(self.solid, self.walls, self.grid.size)
-        if self.solid and any(map(self.grid.is_stretched, range(len(AXES)))):
-            yield ("solid", 0), "needs an even grid; leave out grid.stretching and grid.positions"
         if self.solid and isinstance(self.fluid, Substance) and self.fluid.conductivity is None:
             yield ("fluid", "conductivity"), "is required for solid[0]"
         for n, solid in enumerate(self.solid):

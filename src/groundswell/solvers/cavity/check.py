@@ -13,7 +13,7 @@ from groundswell.solvers.cavity.case import AXES, CavityCase
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.solvers.cavity.setup import Setup
-from groundswell.solvers.cavity.solid_grid import off_points
+from groundswell.solvers.cavity.solid_grid import off_points, thickness
 
 GRID, FLOW, SOLIDS = "Grid and steps", "The flow", "Solids"
 
@@ -52,7 +52,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     text = f"neighbouring distances differ by up to {_difference(ratio)}"
     yield Quantity("largest_ratio", ratio, "stretching" * is_stretched, text=text, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    time = f"{'about ' * (not setup.is_unsteady)}{setup.dt:.4g} {_unit(setup.case, 's')}"
+    time = f"{'about ' * (not setup.finest.is_implicit)}{setup.dt:.4g} {_unit(setup.case, 's')}"
     yield Quantity("dt", setup.dt, "time step", _unit(setup.case, "s"), time.strip(), GRID)
     steps = f"{'at most ' * (not setup.is_unsteady)}{setup.steps:,}"
     yield Quantity("steps", setup.steps, "steps", text=steps, group=GRID)
@@ -81,8 +81,7 @@ def _flow(grid: LevelGrid) -> Iterator[Quantity]:
 def _solids(grid: LevelGrid) -> Iterator[Quantity]:
     """The size of each solid in spacings, and its properties relative to those of the fluid."""
     for n, solid in enumerate(grid.case.solid):
-        sizes = zip(solid.low, solid.high, grid.grid.spacing, strict=True)
-        spacings = [(high - low) / h for low, high, h in sizes]
+        spacings = [thickness(grid, solid, axis) for axis in range(3)]
         ratio = solid.conductivity / grid.case.conductivity
         conductivity = f"conductivity {_grouped(ratio, 4)} times the fluid's"
         text = f"{format_extent(spacings)} spacings, {conductivity}"
@@ -121,7 +120,7 @@ def remedy(grid: LevelGrid) -> str:
     courant = grid.scheme.courant
     if grid.courant > courant:
         return f"set time.courant to {courant:g}, not {grid.courant:g}"
-    if grid.is_unsteady:
+    if grid.is_implicit:
         return "shorten time.step, or set time.levels to 1"
     if grid.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < grid.layer < MIN_LAYER:
         return f"use more points: the cell Reynolds number is {grid.cell_reynolds:.2g}"

@@ -29,14 +29,14 @@ from groundswell.time_integration.runge_kutta import Scheme
 # time, forcing and earlier flow on the finest.
 MORE_COPIES = 2
 SOLID_FIELDS = 6  # of kernels/solids.h
-CYCLES_IN_TIME = 4  # of a step: 1 to 12 were needed
+CYCLES_IN_TIME = 4  # of an implicit step: 1 to 12 were needed
 
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a point's step, and a cycle counts those of all grids."""
     parts = [(grid, Part.whole(grid.grid)) for grid in setup.grids]
     traffic_per_update = _bytes_per_update(setup.dtype, setup.scheme)
-    updates = setup.updates_from(0) * (CYCLES_IN_TIME if setup.is_unsteady else 1)
+    updates = setup.updates_from(0) * (CYCLES_IN_TIME if setup.finest.is_implicit else 1)
     return Cost(updates, traffic_per_update, _memory(parts), _files(setup))
 
 

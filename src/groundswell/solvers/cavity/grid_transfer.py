@@ -15,7 +15,6 @@ from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.level_grid import LevelGrid
-from groundswell.solvers.cavity.point_axis import PointAxis
 from groundswell.solvers.cavity.wall_temperature import wall_temperature
 from groundswell.solvers.cavity.walls import Side, Wall
 
@@ -125,21 +124,10 @@ def _interpolating(
     source: LevelGrid, target: LevelGrid, axis: int, name: str, *, closed: bool = True
 ) -> Floats:
     """The matrix (target points, source points) of linear interpolation between positions."""
-    nodes = _extended(source.axes[axis])
+    nodes = source.axes[axis].extended(BEYOND)
     at = target.axes[axis].positions
     hats = np.array([np.interp(at, nodes, unit) for unit in np.eye(len(nodes))]).T
     return _folded(hats, source, axis, name, closed=closed)
-
-
-def _extended(axis: PointAxis) -> Floats:
-    """Positions of the points and of BEYOND more at each end, at equal or mirrored distances, m."""
-    low, high = axis.end(0), axis.end(1)
-    inner = axis.positions
-    from_low = 0 * inner if low.is_wall else inner
-    before = -from_low[:BEYOND][::-1] - low.first * low.is_wall * np.arange(BEYOND)[::-1]
-    from_high = 0 * inner if high.is_wall else axis.size - inner[::-1]
-    after = axis.size + from_high[:BEYOND] + high.first * high.is_wall * np.arange(BEYOND)
-    return np.concatenate([before, inner, after])
 
 
 def _transposed(fine: LevelGrid, coarse: LevelGrid, axis: int, name: str) -> Band:

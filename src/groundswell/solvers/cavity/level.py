@@ -153,7 +153,7 @@ class Level:
 
     def measure(self) -> tuple[Floats, float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
-        self.compute_rates(self.copies[1], forced=self.grid.is_unsteady)()
+        self.compute_rates(self.copies[1], forced=self.grid.is_implicit)()
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
         extent = Blocks(parts, LANES)

@@ -267,12 +267,19 @@ class LevelGrid:
     @property
     def is_forced(self) -> bool:
         """Whether the rates of change have a forcing: by a finer grid, or by the earlier flow."""
-        return self.depth > 0 or self.is_unsteady
+        return self.depth > 0 or self.is_implicit
 
     @property
     def inertia(self) -> float:
-        """Coefficient of the new values in the time derivative, 1/s; 0 in steady flow."""
-        return 1.5 / self.case.time.dt if self.is_unsteady else 0.0
+        """Coefficient of the new values in the time derivative, 1/s; 0 without implicit steps."""
+        if self.is_unsteady:
+            return 1.5 / self.case.time.dt
+        return 1 / self.scales.implicit_step
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether steps are implicit: in time, or towards a steady flow that is nearly unstable."""
+        return self.inertia > 0
 
     @property
     def dt(self) -> float:

@@ -23,7 +23,7 @@ def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> S
     constants: dict[str, Constant] = {
         **precision(grid.dtype),
         "FORCED": grid.is_forced,
-        "UNSTEADY": grid.is_unsteady,
+        "IMPLICIT": grid.is_implicit,
         "CONSERVES_HEAT": grid.conserves_heat,
         "STRETCHED": grid.is_stretched,
         "HAS_SOLIDS": bool(grid.case.solid),

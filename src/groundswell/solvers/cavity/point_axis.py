@@ -137,6 +137,26 @@ class PointAxis:
             float(np.interp(distance, [0.0, *aways[n]], [0.0, *steps[n]])) for n in walls or (0, 1)
         )
 
+    def extended(self, beyond: int) -> Floats:
+        """Positions of the points and of some more at each end, m.
+
+        They are at equal distances beyond walls, and mirrored beyond planes of symmetry.
+        """
+        if self.mapping is None:
+            steps = self.spacing * np.arange(1, beyond + 1)
+            inner = self.positions
+            return np.concatenate([inner[0] - steps[::-1], inner, inner[-1] + steps])
+        low, high = self.end(0), self.end(1)
+        inner = self.positions
+        counts = np.arange(float(beyond))
+        before = low.first * counts if low.is_wall else inner[:beyond]
+        after = high.first * counts if high.is_wall else self.size - inner[::-1][:beyond]
+        return np.concatenate([-before[::-1], inner, self.size + after])
+
+    def index(self, position: float) -> float:
+        """A position in the box as an index among the points, with a fraction between them."""
+        return float(np.interp(position, self.extended(1), np.arange(-1.0, self.points + 1)))
+
     @property
     def largest_ratio(self) -> float:
         """Largest ratio of the lengths of neighbouring intervals; 1 with even points."""

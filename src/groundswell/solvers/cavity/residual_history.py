@@ -47,6 +47,10 @@ class ResidualHistory:
         """Whether a flow with these norms can still converge; False if any is not finite."""
         return self._scale.is_bounded(norms)
 
+    def scaled(self, norms: Floats) -> float:
+        """The largest of these norms in scaled units."""
+        return self._scale.largest(norms)
+
     def has_stalled(self, grid: int) -> bool:
         """Whether the residual on a grid has not halved in its last checks."""
         rows = self.read()

@@ -88,8 +88,13 @@ class Setup:
     @property
     def check_every(self) -> int:
         """Steps between checks of the residuals."""
-        default = CHECK_EVERY if len(self.grids) == 1 else CHECK_EVERY_CYCLES
+        default = CHECK_EVERY if self._is_explicit else CHECK_EVERY_CYCLES
         return self._whole_cycles(self.case.time.check_every or default)
+
+    @property
+    def _is_explicit(self) -> bool:
+        """Whether steps are explicit ones on a single grid."""
+        return len(self.grids) == 1 and not self.finest.is_implicit
 
     @property
     def tolerance(self) -> float:
@@ -102,7 +107,7 @@ class Setup:
         """Number of steps in time; in steady flow, the maximum of steps or, with grids, cycles."""
         if self.is_unsteady:
             return self.case.time.steps_in_time
-        default = STEPS if len(self.grids) == 1 else CYCLES
+        default = STEPS if self._is_explicit else CYCLES
         return self._whole_cycles(self.case.time.steps or default)
 
     @property
@@ -122,8 +127,10 @@ class Setup:
 
     @property
     def dt(self) -> float:
-        """The step in time, or an estimate of a typical step of the iteration, s."""
-        return self.case.time.dt if self.is_unsteady else self.finest.dt
+        """The implicit step, or an estimate of a typical explicit one, s."""
+        if self.is_unsteady:
+            return self.case.time.dt
+        return self.scales.implicit_step if self.finest.is_implicit else self.finest.dt
 
     def grids_of(self, stage: int) -> slice:
         """The grids of a cycle in a stage: those from index `stage` on, or the finest alone."""
@@ -133,7 +140,7 @@ class Setup:
         """Steps of a cycle on each grid of a stage; one or, in time, many with a single grid."""
         count = len(self.grids)
         if count == 1:
-            return [self._coarsest_steps if self.is_unsteady else 1]
+            return [self._coarsest_steps if self.finest.is_implicit else 1]
         if stage == ALONE:
             return [COARSEST_STEPS]
         coarse = [2 * COARSE_SMOOTHING] * (count - 2)

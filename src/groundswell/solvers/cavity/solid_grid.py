@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, product
+from math import floor, log10
 
 import numpy as np
 
@@ -118,7 +119,7 @@ class SolidGrid:
         return np.asarray(np.sum(shares, axis=0))
 
     def _points(self, axis: int) -> Floats:
-        return points_beyond(self.grid, axis)[self._indices(axis)]
+        return self.grid.axes[axis].extended(GHOSTS)[self._indices(axis)]
 
     def _indices(self, axis: int) -> slice:
         """Of the part's points and ghosts among those of the whole grid."""
@@ -149,20 +150,21 @@ def fluid_centre(grid: LevelGrid) -> Triple:
         if len(free):
             at = int(free[np.argmin(abs(free - centre[axis]))])
             i, j, k = (at if a == axis else centre[a] for a in range(3))
-            found.append((abs(at - centre[axis]) * grid.grid.spacing[axis], (i, j, k)))
+            found.append((_distance(grid, axis, at), (i, j, k)))
     return min(found)[1] if found else centre
 
 
-def points_beyond(grid: LevelGrid, axis: int) -> Floats:
-    """Positions of the points along an axis with GHOSTS more at each end, m."""
-    inside, h = grid.interior_positions(axis), grid.grid.spacing[axis]
-    beyond = h * np.arange(1, GHOSTS + 1)
-    return np.concatenate([inside[0] - beyond[::-1], inside, inside[-1] + beyond])
+def _distance(grid: LevelGrid, axis: int, n: int) -> float:
+    """Distance of a point along an axis from the centre, m, without rounding errors."""
+    positions = grid.interior_positions(axis)
+    digits = 9 - floor(log10(max(grid.case.grid.size)))
+    return round(float(abs(positions[n] - positions[grid.centre[axis]])), digits)
 
 
 def on_points(grid: LevelGrid, solid: SolidSection, axis: int) -> Bools:
     """Whether a block reaches each point along an axis, ghosts included."""
-    points, close = points_beyond(grid, axis), SNAP * grid.grid.spacing[axis]
+    points = grid.axes[axis].extended(GHOSTS)
+    close = SNAP * grid.axes[axis].extremes[0]
     found = np.zeros(len(points), bool)
     for low, high in _images(grid, solid, axis):
         found |= (points > low - close) & (points < high + close)
@@ -173,9 +175,15 @@ def on_points(grid: LevelGrid, solid: SolidSection, axis: int) -> Bools:
 
 def off_points(grid: LevelGrid, solid: SolidSection, axis: int) -> bool:
     """Whether a surface of a block across an axis lies inside the box and between points."""
-    points, h = points_beyond(grid, axis), grid.grid.spacing[axis]
-    inside = [s for s in solid.ends(axis) if SNAP * h < s < grid.case.grid.size[axis] - SNAP * h]
-    return any(abs(points - s).min() > 1e-3 * h for s in inside)
+    along, close = grid.axes[axis], SNAP * grid.axes[axis].extremes[0]
+    inside = [along.index(s) for s in solid.ends(axis) if close < s < along.size - close]
+    return any(abs(n - round(n)) > 1e-3 for n in inside)
+
+
+def thickness(grid: LevelGrid, solid: SolidSection, axis: int) -> float:
+    """Number of spacings that a block spans along an axis."""
+    low, high = map(grid.axes[axis].index, solid.ends(axis))
+    return high - low
 
 
 def _images(grid: LevelGrid, solid: SolidSection, axis: int) -> Iterator[Ends]:
@@ -220,22 +228,23 @@ def misfits(grid: LevelGrid) -> Iterator[str]:
 
 def _block_misfits(grid: LevelGrid, n: int, axis: int) -> Iterator[str]:
     """Why a grid cannot represent a block along an axis."""
-    solid, name = grid.case.solid[n], AXES[axis]
-    (low, high), length, h = solid.ends(axis), grid.case.grid.size[axis], grid.grid.spacing[axis]
+    solid, name, length = grid.case.solid[n], AXES[axis], grid.case.grid.size[axis]
+    low, high = solid.ends(axis)
     if not grid.varies(axis):
-        if low > SNAP * h or high < length - SNAP * h:
+        if low > SNAP * length or high < length * (1 - SNAP):
             yield (
                 f"solid[{n}] must reach from 0 to {length:g} along {name}, along which the flow "
                 "does not vary"
             )
         return
-    thickness = (high - low) / h
-    if thickness < THINNEST * (1 - SNAP):
+    spanned, index = thickness(grid, solid, axis), grid.axes[axis].index
+    if spanned < THINNEST * (1 - SNAP):
         yield (
-            f"solid[{n}] is {thickness:.3g} spacings thick along {name}, but must be at least "
+            f"solid[{n}] is {spanned:.3g} spacings thick along {name}, but must be at least "
             f"{THINNEST}; make it thicker, or use more points"
         )
-    for side, gap in zip(grid.case.walls.pair(axis), (low / h, (length - high) / h), strict=True):
+    gaps = index(low) - index(0.0), index(length) - index(high)
+    for side, gap in zip(grid.case.walls.pair(axis), gaps, strict=True):
         if isinstance(side, Wall) and SNAP < gap < 1 + SNAP:
             yield (
                 f"solid[{n}] ends {gap:.3g} spacings before a wall along {name}; let it touch the "

@@ -21,7 +21,7 @@ def wall_conductivity(grid: LevelGrid, axis: int, high: bool) -> Floats:
 
     The axes are those of a field without `axis`.
     """
-    inside = grid.grid.spacing[axis] * 1e-3
+    inside = grid.axes[axis].end(high).first * 1e-3
     at = grid.case.grid.size[axis] - inside if high else inside
     across = SolidGrid(grid, Part.whole(grid.grid)).across(at, axis)
     index = tuple(0 if a == axis else INSIDE for a in (2, 1, 0))
@@ -72,7 +72,8 @@ def temperatures(grid: LevelGrid, n: int, box: Box, values: HostArray) -> dict[s
         values: temperatures on its box, (nz, ny, nx).
     """
     whole, solid = SolidGrid(grid, Part.whole(grid.grid)), grid.case.solid[n]
-    parts = [whole.in_cells(solid, a)[INSIDE][box.slices[2 - a]] for a in (2, 1, 0)]
+    lengths = [whole.in_cells(solid, a)[INSIDE] * grid.axes[a].lengths for a in (2, 1, 0)]
+    parts = [lengths[2 - a][box.slices[2 - a]] for a in (2, 1, 0)]
     weights = parts[0][:, None, None] * parts[1][:, None] * parts[2]
     inside = [on_points(grid, solid, a)[INSIDE][box.slices[2 - a]] for a in (2, 1, 0)]
     reached = values[np.ix_(*inside)]

@@ -19,6 +19,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.cavity.check import remedy
 from groundswell.solvers.cavity.flow_solver import FlowSolver
+from groundswell.solvers.cavity.implicit_steps import ImplicitSteps
 from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
 from groundswell.solvers.cavity.kernel_groups import steps_on
 from groundswell.solvers.cavity.outputs import Outputs
@@ -31,7 +32,8 @@ STAGE_TOLERANCE, MAX_STAGE_CHECKS = 1e-4, 60
 
 ALONE_WARNING = (
     "cycles through coarser grids did not converge, so the run started again on the finest grid "
-    "alone; time.levels = 1 avoids these cycles"
+    "alone; time.levels = 1 avoids these cycles, and implicit steps (time.step) may make them "
+    "converge"
 )
 
 
@@ -50,6 +52,7 @@ class Cavity(FlowSolver):
         self._stage = backend.zeros((1,), np.int64)
         self.history = ResidualHistory(backend, setup)
         self.outputs = Outputs(setup.case.output, self.levels[0], self.history)
+        self._implicit, self._made = ImplicitSteps(backend, setup.finest), 1
         self._connect()
         self.restart()
 
@@ -60,7 +63,9 @@ class Cavity(FlowSolver):
         self.stage = int(self.backend.to_host(self._stage)[0])
         self._has_failed = False
         self._checks = self.history.start_stage(self._grid)
-        self._launch_all = in_order([*self.outputs.launches, *self._compose()])
+        self._cycle = in_order(self._compose())
+        self._begin = in_order(self._implicit.begin(self.levels[self._grid]))
+        self._launch_all = in_order([*self.outputs.launches, self._begin, self._cycle])
 
     def _compose(self) -> list[Launch]:
         """A cycle through the grids in use, or steps on the finest grid alone."""
@@ -72,11 +77,20 @@ class Cavity(FlowSolver):
     @property
     def in_graph(self) -> bool:
         """Whether a step can be captured in a graph: the parts of a cycle are graphs already."""
-        return not self._is_cycling and super().in_graph
+        return not (self._is_cycling or self._implicit.is_used) and super().in_graph
 
     def step(self) -> None:
-        """Enqueue `steps_at_once` steps, or a multigrid cycle through the grids in use."""
-        self._launch_all()
+        """Enqueue `steps_at_once` steps, or a multigrid cycle; or make an implicit step."""
+        self._made = 1
+        if not self._implicit.is_used:
+            self._launch_all()
+            return
+        in_order([*self.outputs.launches, self._begin])()
+        self._made = self._implicit.iterate(self._cycle, self._residual)
+
+    def _residual(self) -> float:
+        norms, _ = self.levels[self._grid].measure()
+        return self.history.scaled(norms)
 
     @property
     def step_launches(self) -> Launch:
@@ -117,6 +131,7 @@ class Cavity(FlowSolver):
             NotFinite: the flow grows without bounds, although steps are not cycles.
         """
         level = self.levels[self._grid]
+        self._begin()  # the residual is then that of the steady flow
         norms, limit = level.measure()
         if not self.history.is_bounded(norms):
             if not self._is_cycling:
@@ -186,7 +201,7 @@ class Cavity(FlowSolver):
     @property
     def updates_per_step(self) -> int:
         """Points that a step updates on all grids in use."""
-        return self.setup.updates_from(self.stage)
+        return self.setup.updates_from(self.stage) * self._made
 
     def state(self) -> dict[str, DistributedArray]:
         """The arrays of a checkpoint: writing them back restores the solver."""

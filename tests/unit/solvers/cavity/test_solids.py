@@ -14,6 +14,8 @@ from groundswell.backends import open_backend
 from groundswell.errors import GroundswellError
 from groundswell.solvers.cavity.api import build_case
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.point_axis import PointAxis
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solid_grid import fluid_centre
 from groundswell.solvers.cavity.solid_heat import read_outlines
@@ -42,12 +44,12 @@ BOXES: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-def make(name: str, **changes: Any) -> CavityCase:
+def make(name: str, grid: Any = (), **changes: Any) -> CavityCase:
     walls, points, solids = BOXES[name]
     fluid = {"kind": "rayleigh", "rayleigh": 3e4, "prandtl": 0.5}
     return CavityCase(
         fluid=fluid,
-        grid={"size": [1.0, 0.8, 1.0], "points": list(points)},
+        grid={"size": [1.0, 0.8, 1.0], "points": list(points), **dict(grid)},
         walls=walls,
         solid=changes.pop("solid", solids),
         time={"steps": 100, "levels": 1} | changes.pop("time", {}),
@@ -62,6 +64,58 @@ def random_flow(solver: Any, seed: int = 5) -> dict[str, np.ndarray]:
     rest = still(grid)
     solver.fill(flow)  # also in solids, where the solver sets them to zero
     return {n: np.where(rest & (n != "T"), 0.0, f) for n, f in flow.items()}
+
+
+# The same boxes on grids whose points cluster at walls. Surfaces lie on points of these grids, or
+# halfway or a quarter of the way between them.
+STRETCHED: dict[str, Any] = {
+    "inside": ({"x": 1.5, "y": 0.7, "z": 2.5}, {}),
+    "on sides": ({"x": 2.0, "z": 1.0}, {}),
+    "touching": ({"x": 0.8, "y": 1.2, "z": 1.4}, {}),
+    "periodic": ({"x": 1.0, "z": 2.0}, {}),
+    "mirrors": ({"z": 1.5}, {"x": [0.04, 0.1, 0.19, 0.3, 0.45, 0.6, 0.73, 0.85, 0.94]}),
+}
+
+
+def moved(solid: dict[str, Any], grid: LevelGrid) -> dict[str, Any]:
+    """A block of the even boxes, with its corners moved like the points of a stretched grid."""
+    corners = {key: [*map(float, solid[key])] for key in ("low", "high")}
+    for key, corner in corners.items():
+        for axis, along in enumerate(grid.axes):
+            even = PointAxis(along.size, along.points, along.offsets)
+            corners[key][axis] = np.interp(corner[axis], even.extended(1), along.extended(1))
+    return solid | corners
+
+
+def make_stretched(name: str, **changes: Any) -> CavityCase:
+    """A box of STRETCHED."""
+    stretching, positions = STRETCHED[name]
+    case = make(name, solid=[], grid={"stretching": stretching, "positions": positions}, **changes)
+    solids = [moved(solid, prepare(case).finest) for solid in BOXES[name][2]]
+    return CavityCase(**case.model_dump() | {"solid": solids})
+
+
+@pytest.mark.parametrize("name", STRETCHED)
+def test_a_step_on_a_stretched_grid(name: str) -> None:
+    case = make_stretched(name, time={"courant": 0.05})
+    solver = Cavity(prepare(case), open_backend("cpu"))
+    expected = step(solver.setup.finest, random_flow(solver))
+    solver.step()
+    for field in NAMES:
+        assert np.abs(solver.snapshot(field) - expected[field]).max() < 1e-11, field
+
+
+@pytest.mark.parametrize("name", STRETCHED)
+def test_a_stretched_grid_makes_no_mass(name: str) -> None:
+    solver = Cavity(prepare(make_stretched(name)), open_backend("cpu"))
+    flow, grid = random_flow(solver), solver.setup.finest
+    assert np.abs(flow["u"]).max() > 1
+    level = solver.levels[0]
+    level.compute_rates(level.copies[1], forced=False)()
+    sources = solver.backend.to_host(level.copies[1]["p"].interior)
+    z, y, x = (grid.axes[axis].lengths for axis in (2, 1, 0))
+    of_cells = np.einsum("kji,k,j,i->kji", sources, z, y, x)
+    assert abs(of_cells.sum()) < 1e-13 * abs(of_cells).sum()
 
 
 @pytest.mark.parametrize("name", BOXES)
@@ -112,12 +166,13 @@ HEATER = {
 }
 
 
-def test_a_closed_box_stores_the_heat_that_a_solid_releases() -> None:
+@pytest.mark.parametrize("stretching", [{}, {"x": 1.5, "z": 0.8}])
+def test_a_closed_box_stores_the_heat_that_a_solid_releases(stretching: dict[str, float]) -> None:
     """To the tolerance of steps, whatever the flow, with cycles through two grids."""
     closed = dict.fromkeys(("west", "east", "bottom", "top"), STILL)
     case = CavityCase(
         fluid=WATER,
-        grid={"points": [31, 1, 31]},
+        grid={"points": [31, 1, 31], "stretching": stretching},
         walls=FLAT | closed,
         solid=[HEATER],
         time={"duration": 0.4, "step": 0.1, "tolerance": 1e-10, "levels": 2},
@@ -128,10 +183,10 @@ def test_a_closed_box_stores_the_heat_that_a_solid_releases() -> None:
         solver.step()
     assert len(solver.levels) == 2
     capacity = solver.backend.to_host(solver.levels[0].solids["capacity"])
-    lengths = np.ones(31) / 32  # cells of first points extend to the walls
-    lengths[[0, -1]] *= 1.5
+    middles = [(x[1:] + x[:-1]) / 2 for x in map(solver.setup.finest.interior_positions, (0, 2))]
+    x, z = (np.diff([0, *m, 1]) for m in middles)  # cells of first points extend to the walls
     heat = WATER["conductivity"] / WATER["diffusivity"] * capacity * (solver.snapshot("T") - first)
-    stored = np.einsum("k,kji,i->", lengths, heat, lengths)
+    stored = np.einsum("k,kji,i->", z, heat, x)
     assert stored == pytest.approx(0.3 * 0.4, rel=1e-7)
     assert np.abs(solver.snapshot("w")).max() > 1e-4
     ratio = 12.5 * WATER["diffusivity"] / WATER["conductivity"]
@@ -168,12 +223,13 @@ def test_numbers_of_a_heated_block() -> None:
     assert not [*read_outlines("0.375 0 0.375 0.625 1 0.75", "x", "y", 0.9)]
 
 
-def test_a_wall_behind_a_solid_conducts_like_the_solid() -> None:
+@pytest.mark.parametrize("stretching", [{}, {"x": 2.0, "z": 1.0}])
+def test_a_wall_behind_a_solid_conducts_like_the_solid(stretching: dict[str, float]) -> None:
     """Nusselt numbers count the flux through the wall, steady and, as histories do, in time."""
     layer = {"low": [0.0, 0.0, 0.0], "high": [0.4375, 1.0, 1.0], "conductivity": 0.2}
     case = {
         "fluid": {"kind": "rayleigh", "rayleigh": 1e-2},
-        "grid": {"points": [15, 1, 7]},
+        "grid": {"points": [15, 1, 7], "stretching": stretching},
         "walls": FLAT,
         "solid": [layer | {"heat_capacity": 1e-3}],
     }

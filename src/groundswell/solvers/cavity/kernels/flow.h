@@ -86,7 +86,7 @@ INLINE Limits step_limits(const Waves& wave, const Nodes& at) {
                                   : diffusion_limit(at, REAL(DIFFUSIVITY), REAL(THERMAL_LIMIT));
   const bool in_solid = HAS_SOLIDS && wave.material.in_solid;
   const Limits limits = {larger(waves, viscous), in_solid ? thermal : larger(waves, thermal)};
-  if (!UNSTEADY) return limits;
+  if (!IMPLICIT) return limits;
   const real decay = REAL(0.5) * INERTIA;  // decays like the shortest waves of diffusion
   return {limits.velocity + decay,
           limits.heat + (HAS_SOLIDS ? wave.material.capacity * decay : decay)};
@@ -130,12 +130,12 @@ INLINE real minus_twice_sum(real diffusivity) {
   return REAL(-2) * sum;
 }
 
-// Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In unsteady
-// flow, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest. On
+// Starts the sums with buoyancy and with the centre's term of the diffusion stencils. In implicit
+// steps, INERTIA is the new values' coefficient in the time derivative; the forcing has its rest. On
 // stretched grids the stencils consist of differences and have no term of the centre alone. With
 // solids, the source of heat replaces the centre's term: `conduct` has all of it.
 INLINE Gathered begin(const State& at, const Material& material) {
-  const real decay = UNSTEADY ? REAL(INERTIA) : REAL(0);
+  const real decay = IMPLICIT ? REAL(INERTIA) : REAL(0);
   const real nu = minus_twice_sum(VISCOSITY) - decay, alpha = minus_twice_sum(DIFFUSIVITY) - decay;
   const real heat =
       HAS_SOLIDS ? FMA(-decay * material.capacity, at.t, material.source) : alpha * at.t;

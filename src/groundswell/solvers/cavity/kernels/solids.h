@@ -2,7 +2,7 @@
 // To the fluid, a block is a wall on its outermost points. Heat passes between all neighbours, with
 // the conductivity of the face between them. A block's pressure is never read.
 #pragma once
-#include "lines.h"
+#include "metric.h"
 
 // Args: fluid, 1 at points in fluid and 0 at others; k, conductivity between a point and the next
 // one along an axis, over the fluid's heat capacity, m^2/s; capacity, that of a point's cell over
@@ -34,26 +34,34 @@ template <class Axis> INLINE const real* conductivity(const Solids& solids) {
   return Axis::axis == 0 ? solids.kx : Axis::axis == 1 ? solids.ky : solids.kz;
 }
 
-template <class Axis> INLINE real heat_limit_along(const Solids& solids, index_t c) {
-  if (Axis::points() == 1) return REAL(0);
+template <class Axis>
+INLINE real heat_limit_along(const Solids& solids, index_t c, const Node& node) {
+  if (!varies<Axis>()) return REAL(0);
   const real* k = conductivity<Axis>(solids) + c;
-  return (k[0] + k[-Axis::step()]) / (Axis::h() * Axis::h());
+  const real before = k[-Axis::step()];
+  return STRETCHED ? FMA(k[0], node.high, before * node.low)
+                   : (k[0] + before) / (Axis::h() * Axis::h());
 }
-INLINE Material material_at(const Solids& solids, index_t c) {
-  const real heat_limit = heat_limit_along<X>(solids, c) + heat_limit_along<Y>(solids, c) +
-                          heat_limit_along<Z>(solids, c);
+INLINE Material material_at(const Solids& solids, index_t c, const Nodes& at) {
+  const real heat_limit = heat_limit_along<X>(solids, c, at.x) +
+                          heat_limit_along<Y>(solids, c, at.y) +
+                          heat_limit_along<Z>(solids, c, at.z);
   return {solids.fluid[c] == REAL(0), heat_limit, solids.capacity[c], solids.source[c]};
 }
 
 // Heat that a point's neighbours along an axis conduct to it, over its cell's volume.
-template <class Axis> INLINE real conduct(const Solids& solids, index_t c, const Three& t) {
+template <class Axis>
+INLINE real conduct(const Solids& solids, index_t c, const Three& t, const Node& node) {
   const real* k = conductivity<Axis>(solids) + c;
-  return FMA(k[0], t.d - t.c, k[-Axis::step()] * (t.b - t.c)) / (Axis::h() * Axis::h());
+  const real before = k[-Axis::step()];
+  return STRETCHED ? FMA(k[0] * node.high, t.d - t.c, before * node.low * (t.b - t.c))
+                   : FMA(k[0], t.d - t.c, before * (t.b - t.c)) / (Axis::h() * Axis::h());
 }
 
-// Closes the pressures of a point in fluid next to solids as those next to a wall at rest.
+// Closes the pressures of a point in fluid next to solids as those next to a wall at rest. On
+// stretched grids, the weight of its gradient then follows from the distance to the other neighbour.
 template <class Axis>
-INLINE void meet_solids(const Solids& solids, index_t c, Five& p, real speed) {
+INLINE void meet_solids(const Solids& solids, index_t c, Five& p, Node& node, real speed) {
   const real* fluid = solids.fluid + c;
   const index_t step = Axis::step();
   const real missed = (REAL(0.5) / REAL(DAMPING)) * speed;
@@ -61,12 +69,14 @@ INLINE void meet_solids(const Solids& solids, index_t c, Five& p, real speed) {
   if (fluid[-step] == REAL(0)) {
     p.b = REAL(2) * in.c - in.d;
     p.a = REAL(3) * in.c - REAL(2) * in.d + missed;
+    if (STRETCHED) node.push = REAL(0.25) * node.high / node.half;
   } else if (fluid[-2 * step] == REAL(0)) {
     p.a = REAL(2) * in.b - in.c;
   }
   if (fluid[step] == REAL(0)) {
     p.d = REAL(2) * in.c - in.b;
     p.e = REAL(3) * in.c - REAL(2) * in.b - missed;
+    if (STRETCHED) node.push = REAL(0.25) * node.low / node.half;
   } else if (fluid[2 * step] == REAL(0)) {
     p.e = REAL(2) * in.d - in.c;
   }

@@ -86,7 +86,7 @@ KERNEL sum_rows(READS(1), READS(2), SOLID_READS const real* metric, double* sums
           for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
           const Nodes nodes = nodes_at(metric, static_cast<int>(c - first), j, k);
           Waves wave = waves(u1[c], v1[c], w1[c]);
-          if (HAS_SOLIDS) wave.material = material_at(SOLIDS, c);
+          if (HAS_SOLIDS) wave.material = material_at(SOLIDS, c, nodes);
           const Limits limits = step_limits(wave, nodes);
           const double limit = larger(limits.velocity, limits.heat);
           sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];

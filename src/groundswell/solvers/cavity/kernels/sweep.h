@@ -34,8 +34,8 @@ template <class Axis> INLINE void close(Line& line, int n, real speed, int i, in
 template <class Axis>
 INLINE void pass_solids(real& rate, const Solids& solids, index_t c, Line& line, real speed) {
   if (!varies<Axis>()) return;
-  rate += conduct<Axis>(solids, c, line.t);
-  meet_solids<Axis>(solids, c, line.p, speed);
+  rate += conduct<Axis>(solids, c, line.t, line.node);
+  meet_solids<Axis>(solids, c, line.p, line.node, speed);
 }
 
 // Computes the rates at a point. Args: SIDES_X, SIDES_YZ, whether a side may be near along these
@@ -45,7 +45,8 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   const index_t c = point_at(i, j, k);
   const State at = {z.p.c, z.u.c, z.v.c, z.w.c, z.t.c};
   Waves wave = waves(at.u, at.v, at.w);
-  if (HAS_SOLIDS) wave.material = material_at(f.solids, c);
+  if (HAS_SOLIDS)
+    wave.material = material_at(f.solids, c, nodes_at(f.metric, again(i), again(j), again(k)));
   Gathered sum = begin(at, wave.material);
   Line x = read_line<X>(f, c);
   x.node = node_at<X>(f.metric, again(i));

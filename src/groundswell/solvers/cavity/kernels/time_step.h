@@ -19,6 +19,15 @@ KERNEL begin_step(real* now, real* before, real* forcing, index_t is_carried, CE
   }
 }
 
+// Starts an implicit Euler step towards a steady flow, with INERTIA = 1 / dt: the forcing has the
+// present values.
+KERNEL begin_implicit_step(const real* now, real* forcing, index_t is_carried, CELLS) {
+  FOR_CELLS(i, nx, j, ny, k, nz) {
+    const index_t c = k * plane + j * row + i;
+    forcing[c] = is_carried ? REAL(INERTIA) * now[c] : REAL(0);
+  }
+}
+
 // Multiplies the forcing of heat by the heat capacity of cells over that of fluid, of which cells with
 // solids have another.
 KERNEL weigh_by_capacity(real* forcing, const real* capacity, CELLS) {

@@ -18,6 +18,7 @@ PROBLEMS = [
     "solids:layers",
     "solids:balance",
     "solids:block",
+    "solids:clustered_block",
     "vortices:vortices_in_time",
     "tall:oscillating",
 ]
