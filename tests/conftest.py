@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
+from kept_datasets import datasets_kept
 from rank_pool import RankPools
 from toml_text import toml
 from variants import quick_run
@@ -140,6 +141,13 @@ def _small_triads() -> Iterator[None]:
 def _quick_disk() -> Iterator[None]:
     """Do not wait for the disk in this process: no power cut is expected within the tests."""
     with patch("os.fsync", lambda descriptor: None):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_netcdf() -> Iterator[None]:
+    """Write and read small NetCDF files in less time; see kept_datasets.py."""
+    with datasets_kept():
         yield
 
 

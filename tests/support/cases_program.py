@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from kept_datasets import datasets_kept
+
 from groundswell import registry
 from groundswell.backends.base import Backend
 from groundswell.simulation.run import run
@@ -27,7 +29,7 @@ def quick(*_: Any, **__: Any) -> float:
 def main() -> None:
     """Run the cases that the command line names."""
     cases, folder = (Path(argument) for argument in sys.argv[1:3])
-    with patch.object(Backend, "measure_bandwidth", quick):
+    with patch.object(Backend, "measure_bandwidth", quick), datasets_kept():
         for name, content in json.loads(cases.read_text()).items():
             schema = registry.find(content.get("solver", "earthquake")).load("case")
             run(schema.from_dict(content), folder=folder / name)

@@ -10,8 +10,9 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from groundswell.errors import GroundswellError, Interrupted, known_to_all
 
@@ -69,12 +70,20 @@ def _quiet_unless_first(words: Sequence[str]) -> Iterator[bool]:
         yield _shared(words)
 
 
-def _run(words: list[str]) -> int:
+@cache
+def _command() -> Any:
+    """The command line, which typer would build anew for each use."""
+    from typer.main import get_command
+
     from groundswell.cli.app import app
 
+    return get_command(app)
+
+
+def _run(words: list[str]) -> int:
     omitted = {} if APART.intersection(words[:1]) else OPTIONAL
     try:
-        app([omitted.get(word, word) for word in words], prog_name="groundswell")
+        _command()([omitted.get(word, word) for word in words], prog_name="groundswell")
     except SystemExit as end:
         if end.code == Interrupted.exit_code:
             print("interrupted", file=sys.stderr)

@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.formats.atomic import atomic_write
-from groundswell.plotting.style import styled_figure
+from groundswell.plotting.style import settle_layout, styled_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,10 +77,7 @@ def _has_ffmpeg() -> bool:
 def _settled(figure: Figure, frames: Frames) -> Iterator[None]:
     """The frames, all of them with the layout of the first, which takes the most time."""
     for _ in frames:
-        if figure.get_layout_engine() is not None:
-            for _ in range(2):  # the layout needs two passes
-                figure.draw_without_rendering()
-            figure.set_layout_engine(None)
+        settle_layout(figure)
         yield
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 DPI = 150
+PASSES = 2  # of the layout, after which it does not change
 WIDTH = 1600 / DPI  # inches
 _HEADLINE = 0.72  # inches at the top of a picture
 INK = "#1f2933"
@@ -56,9 +57,19 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
     """
     with styled_figure(height) as figure:
         yield figure
-        figure.draw_without_rendering()  # the layout needs two passes
+        figure.set_dpi(DPI)
+        settle_layout(figure)
         with atomic_write(path) as part:
             figure.savefig(part, format="png", dpi=DPI)
+
+
+def settle_layout(figure: Figure) -> None:
+    """Find the layout, if that is not done, and keep it: each drawing would find it anew."""
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        for _ in range(PASSES):
+            layout.execute(figure)
+        figure.set_layout_engine(None)
 
 
 @contextmanager

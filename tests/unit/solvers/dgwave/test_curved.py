@@ -185,9 +185,10 @@ ENERGIES = [
 @pytest.mark.parametrize("nodal", [False, True])
 @pytest.mark.parametrize("variant", ENERGIES, ids=str)
 def test_energy(variant: CurvedVariant, nodal: bool) -> None:
-    """It is constant with the central flux, and falls with others; no mode grows.
+    """It is constant with the central flux, and falls with others.
 
-    Also if the material varies from node to node.
+    Then no mode grows, since real parts of eigenvalues are at most the largest eigenvalue of the
+    symmetric part (Bendixson 1902). Also if the material varies from node to node.
     """
     found = CurvedProblem(variant)
     scheme, fields = found.scheme, 9 if variant.elastic else 4
@@ -204,7 +205,6 @@ def test_energy(variant: CurvedVariant, nodal: bool) -> None:
         least, most = np.linalg.eigvalsh((G + G.T) / 2)[[0, -1]] / size
         assert most <= 1e-13
         assert abs(least) <= 1e-13 if theta == 0 and not absorbs else least < -0.01
-        assert np.linalg.eigvals(G).real.max() <= 1e-13 * size
 
 
 @pytest.mark.parametrize("nodal", [False, True])
