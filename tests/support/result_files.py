@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     write_shaking_map,
 )
+from groundswell.seismology.receivers import Station
 
 rng = np.random.default_rng(5)
 X, Y = 50.0 + 100.0 * np.arange(60), 50.0 + 100.0 * np.arange(40)
@@ -22,17 +23,7 @@ POINTS = SurfacePoints(X, Y)
 EVENT = {"title": "A <test> & more", "event_x": 3000.0, "event_y": 2000.0}
 
 
-@dataclass(frozen=True)
-class Site:
-    network: str
-    name: str
-    position: tuple[float, float, float]
-    longitude: float | None = None
-    latitude: float | None = None
-    kind: str = "hydrophone"
-    location: str = ""
-    channel: str = ""
-    elevation: float | None = None
+Site = partial(Station, kind="hydrophone")
 
 
 def names(folder: Path) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from groundswell.seismology.formats.seismograms import SeismogramWriter
+from groundswell.seismology.receivers import Station
 
 rng = np.random.default_rng(1994)
 EVENT = {
@@ -21,19 +22,7 @@ EVENT = {
 }
 
 
-@dataclass(frozen=True)
-class Site:
-    """A station at metres of the grid, and where it lies on the Earth if that is known."""
-
-    network: str
-    name: str
-    position: tuple[float, float, float]
-    longitude: float | None = None
-    latitude: float | None = None
-    kind: str = "hydrophone"
-    location: str = ""
-    channel: str = ""
-    elevation: float | None = None
+Site = partial(Station, kind="hydrophone")
 
 
 SITES = (
