@@ -36,6 +36,7 @@ info = SolverInfo(
     results={
         name: f".results:{name}" for name in ("fields", "medium", "focus", "records", "samples")
     },
+    methods={"beam": ".beam:beam"},
     readers={".h5": ".kwave.case:read_case"},
     converters={".h5": ".kwave.convert:convert"},
 )

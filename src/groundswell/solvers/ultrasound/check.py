@@ -11,6 +11,7 @@ from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.ultrasound.cost import savings
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
+from groundswell.solvers.ultrasound.run_facts import FACTS, run_facts
 from groundswell.solvers.ultrasound.stability_messages import density_range
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 from groundswell.solvers.ultrasound.warnings import find_warnings
@@ -26,6 +27,7 @@ def quantities(setup: WaveSetup, cost: Cost) -> list[Quantity]:
         *_loss_quantities(setup),
         *material_quantities(setup.case.run, savings(setup), DEFAULT_GROUP),
         cost.memory_quantity(),
+        Quantity(FACTS, run_facts(setup)),
     ]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Launch
 from groundswell.backends.base import in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.streams import Stream
@@ -19,8 +20,11 @@ from groundswell.outputs.distributed_array import ArrayIndex
 from groundswell.outputs.files import FieldsFile, write_together
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField
+from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
+from groundswell.solvers.ultrasound.findings import EndedRun
 from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.run_facts import run_facts
 from groundswell.solvers.ultrasound.setup import Setup
 
 PROPERTIES = (
@@ -40,6 +44,8 @@ class Outputs(Recorders):
 
     Attributes:
         fill_overlaps: launches that fill the overlaps that recorders read.
+        findings: numbers of the beam, on rank 0 after `write`.
+        warnings: what they say about the run, likewise.
     """
 
     include_end = True
@@ -56,6 +62,9 @@ class Outputs(Recorders):
         self._setup, self._part, self._own = setup, part, own
         self._medium = propagation.medium
         self.fill_overlaps: Sequence[Launch] = ()
+        self.findings: list[Quantity] = []
+        self.warnings: list[str] = []
+        self._series: dict[str, Output] = {}
         super().__init__(
             setup.case.output.records,
             setup.recording(part),
@@ -65,13 +74,26 @@ class Outputs(Recorders):
             propagation.clock,
         )
 
+    def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
+        """Open the files of series; see `Recorders`."""
+        self._series = super().open(folder, lengths)
+        return self._series
+
     def write(self, folder: Path) -> list[Path]:
         """Write statistics, final values and the medium; rank 0 returns the paths."""
         in_order(self.fill_overlaps)()
         files = super().write(folder)
         if self._setup.case.output.medium and self._varying:
             files += self._write_medium(folder / MEDIUM_FILE)
+        if self._comm.first and self._setup.case.output.maps:
+            self._find(folder, files)
         return files
+
+    def _find(self, folder: Path, files: Sequence[Path]) -> None:
+        """Find the numbers of the beam in the files of the run, some of which have other names."""
+        series = {name: of.writer.part for name, of in self._series.items() if of.writer}
+        ended = EndedRun(folder, run_facts(self._setup), self._setup.points_per_wavelength)
+        self.findings, self.warnings = ended.numbers({**{p.name: p for p in files}, **series})
 
     @property
     def _varying(self) -> list[RecordableField]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,7 @@ from groundswell.arrays import Reals
 from groundswell.plotting.style import (
     ACCENT,
     COLOURS,
-    INK,
     QUIET,
-    WIDTH,
     grid_lines,
     headline,
     picture,
@@ -23,21 +21,23 @@ from groundswell.plotting.style import (
 from groundswell.report.pictures import Picture
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound import results as readers
-from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
-from groundswell.solvers.ultrasound.focus import HALF, Focus
+from groundswell.solvers.ultrasound.case import PEAK_FILE
+from groundswell.solvers.ultrasound.focus import HALF
+from groundswell.solvers.ultrasound.plane_panels import (
+    colour_bar,
+    draw_outline,
+    draw_plane,
+    outlined,
+    plane_picture,
+    planes_of,
+    through,
+)
+from groundswell.solvers.ultrasound.units import MM, place_text, pressure_unit
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
-MM = 1e-3  # m
-PLANES = (("x", "y"), ("x", "z"), ("y", "z"))  # horizontal and vertical axis
-_PRESSURE_UNITS = ((1e6, "MPa"), (1e3, "kPa"), (1.0, "Pa"), (1e-3, "mPa"))
-_MOST_MATERIALS = 8  # with more values of the property, only their mean is outlined
-_HIGHEST = 7.0  # inches, largest height of a panel
-_LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
 _FLOOR = -80.0  # dB, lowest level that a spectrum shows
 _SMALLEST = 1e-30  # relative amplitude that stands for 0; its level lies far below the picture
 _LEAST_SAMPLES = 16  # shorter series have no useful spectrum
@@ -66,109 +66,21 @@ def pressure_picture(results: str | Path) -> Path | None:
     if not focus.pressure > 0:
         return None
     unit, name = pressure_unit(focus.pressure)
-    outline = _outlined(folder)
-    planes = [axes for axes in PLANES if set(axes) <= set(focus.position)]
-    cuts = [_through(peak, focus, plane) / unit for plane in planes]
+    outline = outlined(folder)
+    planes = planes_of(focus.position)
+    cuts = [through(peak, focus.position, plane) / unit for plane in planes]
     limit = max(float(cut.max()) for cut in cuts)
     path = folder / "pressure.png"
-    scale = _scale(cuts)
-    with picture(path, scale * max(map(_height, cuts)) + _BELOW) as figure:
-        panels = _panels(figure, cuts, scale)
+    with plane_picture(path, cuts) as panels:
         for axes, cut, plane in zip(panels, cuts, planes, strict=False):
-            image = _draw_plane(axes, cut, focus, limit)
+            image = draw_plane(axes, cut, focus.position, limit)
             if outline is not None:
-                _draw_outline(axes, _through(outline, focus, plane))
-        bar = figure.colorbar(image, cax=panels[-1], label=f"Largest pressure ({name})")
-        bar.outline.set_visible(False)
-        subtitle = f"{focus.pressure / unit:.3g} {name} at {_place(focus.position)}"
+                draw_outline(axes, through(outline, focus.position, plane))
+        colour_bar(panels[-1], image, f"Largest pressure ({name})")
+        subtitle = f"{focus.pressure / unit:.3g} {name} at {place_text(focus.position)}"
         lines = "" if outline is None else f"; white lines: {outline.attrs['name']}"
         headline(panels[0], _title(folder), subtitle + lines)
     return path
-
-
-def _width(cut: xarray.DataArray) -> float:
-    """Horizontal extent of a plane, m."""
-    return float(np.ptp(cut[cut.dims[1]].values))
-
-
-def _height(cut: xarray.DataArray) -> float:
-    """Vertical extent of a plane, m."""
-    return float(np.ptp(cut[cut.dims[0]].values))
-
-
-def _scale(cuts: Sequence[xarray.DataArray]) -> float:
-    """Inches per metre for planes side by side."""
-    room = WIDTH - len(cuts) * _LEFT - _BAR
-    return min(room / sum(map(_width, cuts)), _HIGHEST / max(map(_height, cuts)))
-
-
-def _panels(figure: Figure, cuts: Sequence[xarray.DataArray], scale: float) -> list[Axes]:
-    """Panels of one scale, and the axes of the colour bar."""
-    figure.set_layout_engine("none")
-    inches = figure.get_size_inches()[1]
-    left, found = _LEFT, []
-    for cut in cuts:
-        width, height = scale * _width(cut), scale * _height(cut)
-        place = (left / WIDTH, _BELOW / inches, width / WIDTH, height / inches)
-        found.append(figure.add_axes(place))
-        left += width + _LEFT
-    bar = ((left - _LEFT + 0.15) / WIDTH, _BELOW / inches, 0.2 / WIDTH, height / inches)
-    return [*found, figure.add_axes(bar)]
-
-
-def _through(values: xarray.DataArray, focus: Focus, plane: tuple[str, str]) -> xarray.DataArray:
-    """The values (vertical, horizontal) of a plane through the focus."""
-    others = {str(axis) for axis in values.dims} - set(plane)
-    at = {axis: focus.position.get(axis, float(values[axis][0])) for axis in others}
-    return values.sel(at, method="nearest").transpose(*plane[::-1]).load()
-
-
-def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float) -> AxesImage:
-    up, across = map(str, values.dims)
-    image = axes.imshow(
-        values,
-        origin="lower",
-        extent=(*_ends(values[across].values), *_ends(values[up].values)),
-        cmap="magma",
-        vmin=0,
-        vmax=limit,
-    )
-    axes.plot(focus.position[across] / MM, focus.position[up] / MM, "+", color=INK, markersize=9)
-    axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
-    return image
-
-
-def _ends(positions: Reals) -> tuple[float, float]:
-    """Outer edges of the cells around points, mm."""
-    edges = _to_edges(positions)
-    return float(edges[0]) / MM, float(edges[-1]) / MM
-
-
-def _outlined(folder: Path) -> xarray.DataArray | None:
-    """The property whose boundaries are drawn, if one varies."""
-    if not (folder / MEDIUM_FILE).exists():
-        return None
-    medium = readers.medium(folder)
-    names = {"speed": "sound speed", "density": "density"}
-    found = next((name for name in names if name in medium), None)
-    return None if found is None else medium[found].assign_attrs(name=names[found])
-
-
-def _draw_outline(axes: Axes, values: xarray.DataArray) -> None:
-    """Draw the boundaries between materials, or the mean of the extremes of a smooth medium."""
-    found = np.unique(values)
-    if len(found) > _MOST_MATERIALS:
-        found = found[[0, -1]]
-    if len(found) > 1:
-        up, across = (_to_edges(values[axis].values) / MM for axis in values.dims)
-        levels, cells = (found[1:] + found[:-1]) / 2, np.pad(values.values, 1, mode="edge")
-        axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
-
-
-def _to_edges(positions: Reals) -> Reals:
-    """Positions of points, and those of the outer edges of the cells around them."""
-    half = (positions[1] - positions[0]) / 2
-    return np.concatenate([[positions[0] - half], positions, [positions[-1] + half]])
 
 
 # --- the focus ------------------------------------------------------------------------------------
@@ -203,7 +115,7 @@ def focus_picture(results: str | Path) -> Path | None:
             axes.set(xlabel=f"{axis} (mm)", ylim=(0, 1.08 * focus.pressure / unit))
             grid_lines(axes)
         panels[0].set_ylabel(f"Largest pressure ({name})")
-        subtitle = f"{focus.pressure / unit:.3g} {name} at {_place(focus.position)}"
+        subtitle = f"{focus.pressure / unit:.3g} {name} at {place_text(focus.position)}"
         headline(panels[0], _title(folder), f"{subtitle}; widths at -6 dB")
     return path
 
@@ -271,7 +183,7 @@ def _draw_spectra(axes: Axes, series: xarray.DataArray, case: Mapping[str, Any])
     levels = 20 * np.log10(np.maximum(amplitudes / amplitudes.max(), _SMALLEST))
     for n, colour in zip(range(series.sizes["point"]), COLOURS, strict=False):
         position = {axis: float(series[axis][n]) for axis in "xyz"[: len(case["region"])]}
-        axes.plot(frequencies / 1e6, levels[:, n], color=colour, label=_place(position))
+        axes.plot(frequencies / 1e6, levels[:, n], color=colour, label=place_text(position))
     axes.legend(frameon=False)
     axes.set(xlabel="Frequency (MHz)", ylabel="Level (dB re largest)", ylim=(_FLOOR, 5))
     axes.set_xlim(0, min(case["frequency_max"], frequencies[-1]) / 1e6)
@@ -287,17 +199,7 @@ def spectra(times: Reals, values: Reals) -> tuple[Reals, Reals]:
     return frequencies, np.asarray(scale * found)
 
 
-# --- units and text -------------------------------------------------------------------------------
-
-
-def pressure_unit(largest: float) -> tuple[float, str]:
-    """A suitable unit for a pressure (Pa): its value in Pa, and its name."""
-    return next(((u, name) for u, name in _PRESSURE_UNITS if largest >= u), (1.0, "Pa"))
-
-
-def _place(position: Mapping[str, float]) -> str:
-    """Coordinates as text."""
-    return ", ".join(f"{axis} = {at / MM:.4g}" for axis, at in position.items()) + " mm"
+# --- all pictures ---------------------------------------------------------------------------------
 
 
 def _title(folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
 from groundswell.simulation.readers import FileReader, RecordReader
-from groundswell.simulation.summary import NAME, read_summary
+from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
 from groundswell.solvers.ultrasound.kwave.case import OUTPUT_FILE
@@ -56,8 +57,26 @@ def focus(folder: Path) -> Focus:
     Raises:
         InputError: the run has not written the largest pressure, or a file is damaged.
     """
-    files = tuple(_version(folder / name) for name in (PEAK_FILE, MEDIUM_FILE, NAME))
-    return _focus(folder.absolute(), files)
+    return focus_in(folder, read_summary(folder)["case"].get("points_per_wavelength"))
+
+
+def focus_in(folder: Path, per_wavelength: float | None) -> Focus:
+    """The same of a folder without a summary, such as that of a run that is ending.
+
+    It is found again only if the files or the points per wavelength differ from those of the last
+    call, which several pictures need, and not if the files have been moved.
+    """
+    files = tuple(_version(folder / name) for name in (PEAK_FILE, MEDIUM_FILE))
+    return _focus(_Maps(folder, files, per_wavelength))
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """Files in which a focus is found; equal if they are the same files, in whichever folder."""
+
+    folder: Path = field(compare=False)
+    files: tuple[tuple[int, ...] | None, ...]
+    per_wavelength: float | None
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
@@ -69,11 +88,10 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 @lru_cache(maxsize=1)
-def _focus(folder: Path, files: tuple[tuple[int, ...] | None, ...]) -> Focus:
-    """The same, cached for several pictures as long as the files that it depends on stay."""
-    properties = medium(folder) if (folder / MEDIUM_FILE).exists() else {}
-    per_wavelength = read_summary(folder)["case"].get("points_per_wavelength")
-    return find_focus(fields(folder)["p_max"], properties.get("speed"), per_wavelength)
+def _focus(maps: _Maps) -> Focus:
+    properties = medium(maps.folder) if (maps.folder / MEDIUM_FILE).exists() else {}
+    largest = fields(maps.folder)["p_max"]
+    return find_focus(largest, properties.get("speed"), maps.per_wavelength)
 
 
 def records(folder: Path) -> dict[str, xarray.Dataset]:

@@ -11,6 +11,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts
@@ -168,9 +169,15 @@ class Ultrasound(ExplicitSolver):
         return fields | {"clock": clock} | self.outputs.state()
 
     @property
+    def findings(self) -> Sequence[Quantity]:
+        """Numbers of the beam, after the maps have been written."""
+        return getattr(self.outputs, "findings", ())
+
+    @property
     def warnings(self) -> Sequence[str]:
-        """A warning if ranks cannot give the accuracy of the case."""
-        return [*self.setup.overlaps.warnings(self.decomposition.processes[::-1])]
+        """Warnings if ranks cannot give the accuracy of the case, or if a wave is not steady."""
+        accuracy = self.setup.overlaps.warnings(self.decomposition.processes[::-1])
+        return [*accuracy, *getattr(self.outputs, "warnings", ())]
 
     def describe_ranks(self) -> dict[str, object]:
         """The decomposition of the grid among ranks, and the transport that they use."""

@@ -24,6 +24,7 @@ from groundswell.report.pictures import draw_pictures
 from groundswell.solvers.ultrasound import api, plots, results
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.initial_pressure import smoothed
+from groundswell.solvers.ultrasound.units import pressure_unit
 
 SPEED = np.full((40, 50), 1500.0)
 SPEED[:, 20:26] = 2400.0
@@ -213,7 +214,7 @@ def test_a_spectrum_has_the_amplitude_of_a_sine() -> None:
     [(2e6, (1e6, "MPa")), (5e3, (1e3, "kPa")), (1.0, (1.0, "Pa")), (0.0, (1.0, "Pa"))],
 )
 def test_pressures_have_a_suitable_unit(pressure: float, expected: tuple[float, str]) -> None:
-    assert plots.pressure_unit(pressure) == expected
+    assert pressure_unit(pressure) == expected
 
 
 # --- the guide ------------------------------------------------------------------------------------

@@ -1,0 +1,159 @@
+"""The results of a run that are a few numbers, for the terminal, the report and `summary.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groundswell.case.quantities import Quantity
+from groundswell.formats.netcdf import open_dataset
+from groundswell.solvers.ultrasound import results
+from groundswell.solvers.ultrasound.beam import (
+    Beam,
+    BeamNumbers,
+    common_frequency,
+    properties_at,
+)
+from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
+from groundswell.solvers.ultrasound.focus import Focus
+from groundswell.solvers.ultrasound.recorded_intensity import intensity_near
+from groundswell.solvers.ultrasound.steady_state import (
+    LARGEST,
+    PERIODS,
+    AmplitudeChange,
+    steady_state,
+)
+from groundswell.solvers.ultrasound.units import (
+    MM,
+    intensity_text,
+    percent,
+    place_text,
+    pressure_unit,
+)
+
+if TYPE_CHECKING:
+    import xarray
+
+RECORDS = (".nc", ".h5")
+BEAM = "The beam at its focus"
+PLANE = "plane wave"
+
+
+@dataclass(frozen=True)
+class EndedRun:
+    """The files of a run that is ending, whose summary does not exist yet.
+
+    Args:
+        folder: the folder with the maps and the medium.
+        facts: see `run_facts`.
+        per_wavelength: points of the shortest wavelength of the sources.
+    """
+
+    folder: Path
+    facts: Mapping[str, Any]
+    per_wavelength: float | None
+
+    def numbers(self, files: Mapping[str, Path]) -> tuple[list[Quantity], list[str]]:
+        """Findings and warnings; none without sound.
+
+        Args:
+            files: paths of the files of the run, by their final names.
+        """
+        focus = results.focus_in(self.folder, self.per_wavelength)
+        if not focus.pressure > 0:
+            return [], []
+        peak, records = results.fields(self.folder), _records(files)
+        found = [*self._beam(focus, peak, records)]
+        change = self._change(focus, records)
+        if change is None:
+            return found, []
+        return [*found, *steady_findings(change)], [*steady_warnings(change)]
+
+    def _beam(
+        self, focus: Focus, peak: xarray.Dataset, records: Mapping[str, xarray.Dataset]
+    ) -> Iterator[Quantity]:
+        medium = results.medium(self.folder) if (self.folder / MEDIUM_FILE).exists() else None
+        properties = properties_at(focus.position, medium, self.facts["uniform"])
+        if not {"speed", "density"} <= set(properties):
+            yield from focus_findings(focus)
+            return
+        recorded = intensity_near(records, peak, focus)
+        numbers = BeamNumbers(focus, peak, properties)
+        beam = numbers.beam(self.facts, common_frequency(self.facts), recorded=recorded)
+        yield from beam_findings(beam, is_continuous=self.facts["is_continuous"])
+
+    def _change(
+        self, focus: Focus, records: Mapping[str, xarray.Dataset]
+    ) -> AmplitudeChange | None:
+        """The change of the amplitude of a continuous wave near its focus."""
+        frequency = common_frequency(self.facts)
+        if not self.facts["is_continuous"] or frequency is None:
+            return None
+        return steady_state(records, focus, frequency)
+
+
+def _records(files: Mapping[str, Path]) -> dict[str, xarray.Dataset]:
+    """The records among the files of a run, but the maps and the medium."""
+    others = {PEAK_FILE, MEDIUM_FILE}
+    names = [name for name in files if name.endswith(RECORDS) and name not in others]
+    return {name: open_dataset(files[name]) for name in names}
+
+
+def focus_findings(focus: Focus) -> Iterator[Quantity]:
+    """Yield the pressure, the position and the widths of the focus."""
+    yield _pressure("focal_pressure", focus.pressure, "focal pressure")
+    yield Quantity("focus", focus.position, "focus", "m", place_text(focus.position), BEAM)
+    yield _widths(focus.widths)
+
+
+def beam_findings(beam: Beam, *, is_continuous: bool) -> Iterator[Quantity]:
+    """Yield the pressures, the position, widths, intensities and the mechanical index."""
+    yield from focus_findings(beam.focus)
+    yield _pressure("peak_negative_pressure", beam.peak_negative_pressure, "peak negative pressure")
+    if beam.pulse_average_intensity is not None:
+        text, label = f"{intensity_text(beam.pulse_average_intensity)}, {PLANE}", "ISPPA"
+        yield Quantity("isppa", beam.pulse_average_intensity, label, "W/m^2", text, BEAM)
+    over = "" if is_continuous else " over the run"
+    text = f"{intensity_text(beam.time_average_intensity)}, {PLANE}{over}"
+    yield Quantity("ispta", beam.time_average_intensity, "ISPTA", "W/m^2", text, BEAM)
+    if beam.recorded_intensity is not None:
+        value, record = beam.recorded_intensity
+        text, label = f"{intensity_text(value)}, {record}", "mean intensity"
+        yield Quantity("mean_intensity", value, label, "W/m^2", text, BEAM)
+    if beam.mechanical_index is not None:
+        text, label = f"{beam.mechanical_index:.3g}", "mechanical index"
+        yield Quantity("mechanical_index", beam.mechanical_index, label, text=text, group=BEAM)
+
+
+def steady_findings(found: AmplitudeChange) -> Iterator[Quantity]:
+    """Yield the change of the amplitude in the last periods."""
+    state = "steady" if abs(found.change) <= LARGEST else "not steady"
+    text = f"{state}: {percent(found.change)} in {PERIODS} periods, {found.record}"
+    yield Quantity("amplitude_change", found.change, "amplitude at the end", text=text, group=BEAM)
+
+
+def steady_warnings(found: AmplitudeChange) -> Iterator[str]:
+    """Yield a warning if the amplitude still changes."""
+    if abs(found.change) > LARGEST:
+        yield (
+            f"the wave is not steady: in the last {PERIODS} periods, its amplitude at "
+            f"{place_text(found.position)} changed by {percent(found.change)}; increase "
+            "time.duration"
+        )
+
+
+def _pressure(key: str, value: float, label: str) -> Quantity:
+    unit, name = pressure_unit(value)
+    return Quantity(key, value, label, "Pa", f"{value / unit:.4g} {name}", BEAM)
+
+
+def _widths(widths: Mapping[str, float]) -> Quantity:
+    known = {axis: None if isnan(width) else width for axis, width in widths.items()}
+    text = ", ".join(
+        f"{axis} {'unknown' if width is None else f'{width / MM:.3g} mm'}"
+        for axis, width in known.items()
+    )
+    return Quantity("widths", known, "widths at -6 dB", "m", text, BEAM)

@@ -1,0 +1,137 @@
+"""Maps in the planes of the grid through a point, side by side with one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.arrays import Reals
+from groundswell.plotting.style import INK, WIDTH, picture
+from groundswell.solvers.ultrasound import results as readers
+from groundswell.solvers.ultrasound.case import MEDIUM_FILE
+from groundswell.solvers.ultrasound.units import MM
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+Plane = tuple[str, str]  # its horizontal and its vertical axis
+PLANES: tuple[Plane, ...] = (("x", "y"), ("x", "z"), ("y", "z"))
+_MOST_MATERIALS = 8  # with more values of the property, only their mean is outlined
+_HIGHEST = 7.0  # inches, largest height of a panel
+_LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
+
+
+@contextmanager
+def plane_picture(path: Path, cuts: Sequence[xarray.DataArray]) -> Iterator[list[Axes]]:
+    """A picture with a panel for each plane, and axes for the colour bar; see `picture`."""
+    scale = _scale(cuts)
+    with picture(path, scale * max(map(_height, cuts)) + _BELOW) as figure:
+        yield _panels(figure, cuts, scale)
+
+
+def colour_bar(axes: Axes, image: AxesImage, label: str) -> None:
+    """Draw the colour bar of an image in its axes."""
+    bar = axes.figure.colorbar(image, cax=axes, label=label)
+    bar.outline.set_visible(False)
+
+
+def planes_of(position: Mapping[str, float]) -> list[Plane]:
+    """The planes of the grid through a position."""
+    return [axes for axes in PLANES if set(axes) <= set(position)]
+
+
+def _width(cut: xarray.DataArray) -> float:
+    """Horizontal extent of a plane, m."""
+    return float(np.ptp(cut[cut.dims[1]].values))
+
+
+def _height(cut: xarray.DataArray) -> float:
+    """Vertical extent of a plane, m."""
+    return float(np.ptp(cut[cut.dims[0]].values))
+
+
+def _scale(cuts: Sequence[xarray.DataArray]) -> float:
+    """Inches per metre for planes side by side."""
+    room = WIDTH - len(cuts) * _LEFT - _BAR
+    return min(room / sum(map(_width, cuts)), _HIGHEST / max(map(_height, cuts)))
+
+
+def _panels(figure: Figure, cuts: Sequence[xarray.DataArray], scale: float) -> list[Axes]:
+    """Panels of one scale, and the axes of the colour bar."""
+    figure.set_layout_engine("none")
+    inches = figure.get_size_inches()[1]
+    left, found = _LEFT, []
+    for cut in cuts:
+        width, height = scale * _width(cut), scale * _height(cut)
+        place = (left / WIDTH, _BELOW / inches, width / WIDTH, height / inches)
+        found.append(figure.add_axes(place))
+        left += width + _LEFT
+    bar = ((left - _LEFT + 0.15) / WIDTH, _BELOW / inches, 0.2 / WIDTH, height / inches)
+    return [*found, figure.add_axes(bar)]
+
+
+def through(
+    values: xarray.DataArray, position: Mapping[str, float], plane: Plane
+) -> xarray.DataArray:
+    """The values (vertical, horizontal) of a plane through a position."""
+    others = {str(axis) for axis in values.dims} - set(plane)
+    at = {axis: position.get(axis, float(values[axis][0])) for axis in others}
+    return values.sel(at, method="nearest").transpose(*plane[::-1]).load()
+
+
+def draw_plane(
+    axes: Axes, values: xarray.DataArray, position: Mapping[str, float], limit: float
+) -> AxesImage:
+    """Draw values from 0 to a limit, and a cross at a position."""
+    up, across = map(str, values.dims)
+    image = axes.imshow(
+        values,
+        origin="lower",
+        extent=(*_ends(values[across].values), *_ends(values[up].values)),
+        cmap="magma",
+        vmin=0,
+        vmax=limit,
+    )
+    axes.plot(position[across] / MM, position[up] / MM, "+", color=INK, markersize=9)
+    axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
+    return image
+
+
+def _ends(positions: Reals) -> tuple[float, float]:
+    """Outer edges of the cells around points, mm."""
+    edges = _to_edges(positions)
+    return float(edges[0]) / MM, float(edges[-1]) / MM
+
+
+def outlined(folder: Path) -> xarray.DataArray | None:
+    """The property whose boundaries are drawn, if one varies."""
+    if not (folder / MEDIUM_FILE).exists():
+        return None
+    medium = readers.medium(folder)
+    names = {"speed": "sound speed", "density": "density"}
+    found = next((name for name in names if name in medium), None)
+    return None if found is None else medium[found].assign_attrs(name=names[found])
+
+
+def draw_outline(axes: Axes, values: xarray.DataArray) -> None:
+    """Draw the boundaries between materials, or the mean of the extremes of a smooth medium."""
+    found = np.unique(values)
+    if len(found) > _MOST_MATERIALS:
+        found = found[[0, -1]]
+    if len(found) > 1:
+        up, across = (_to_edges(values[axis].values) / MM for axis in values.dims)
+        levels, cells = (found[1:] + found[:-1]) / 2, np.pad(values.values, 1, mode="edge")
+        axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
+
+
+def _to_edges(positions: Reals) -> Reals:
+    """Positions of points, and those of the outer edges of the cells around them."""
+    half = (positions[1] - positions[0]) / 2
+    return np.concatenate([[positions[0] - half], positions, [positions[-1] + half]])
