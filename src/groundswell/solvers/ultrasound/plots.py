@@ -23,8 +23,15 @@ from groundswell.plotting.style import (
 from groundswell.report.pictures import Picture
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound import results as readers
-from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
+from groundswell.solvers.ultrasound.case import PEAK_FILE
 from groundswell.solvers.ultrasound.focus import HALF, Focus
+from groundswell.solvers.ultrasound.planes import (
+    draw_outline,
+    ends,
+    outlined_property,
+    pressure_unit,
+)
+from groundswell.solvers.ultrasound.units import MM
 
 if TYPE_CHECKING:
     import xarray
@@ -32,10 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-MM = 1e-3  # m
 PLANES = (("x", "y"), ("x", "z"), ("y", "z"))  # horizontal and vertical axis
-_PRESSURE_UNITS = ((1e6, "MPa"), (1e3, "kPa"), (1.0, "Pa"), (1e-3, "mPa"))
-_MOST_MATERIALS = 8  # with more values of the property, only their mean is outlined
 _HIGHEST = 7.0  # inches, largest height of a panel
 _LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
 _FLOOR = -80.0  # dB, lowest level that a spectrum shows
@@ -66,7 +70,7 @@ def pressure_picture(results: str | Path) -> Path | None:
     if not focus.pressure > 0:
         return None
     unit, name = pressure_unit(focus.pressure)
-    outline = _outlined(folder)
+    outline = outlined_property(folder)
     planes = [axes for axes in PLANES if set(axes) <= set(focus.position)]
     cuts = [_through(peak, focus, plane) / unit for plane in planes]
     limit = max(float(cut.max()) for cut in cuts)
@@ -77,7 +81,7 @@ def pressure_picture(results: str | Path) -> Path | None:
         for axes, cut, plane in zip(panels, cuts, planes, strict=False):
             image = _draw_plane(axes, cut, focus, limit)
             if outline is not None:
-                _draw_outline(axes, _through(outline, focus, plane))
+                draw_outline(axes, _through(outline, focus, plane))
         bar = figure.colorbar(image, cax=panels[-1], label=f"Largest pressure ({name})")
         bar.outline.set_visible(False)
         subtitle = f"{focus.pressure / unit:.3g} {name} at {_place(focus.position)}"
@@ -128,7 +132,7 @@ def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float
     image = axes.imshow(
         values,
         origin="lower",
-        extent=(*_ends(values[across].values), *_ends(values[up].values)),
+        extent=(*ends(values[across].values), *ends(values[up].values)),
         cmap="magma",
         vmin=0,
         vmax=limit,
@@ -136,39 +140,6 @@ def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float
     axes.plot(focus.position[across] / MM, focus.position[up] / MM, "+", color=INK, markersize=9)
     axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
     return image
-
-
-def _ends(positions: Reals) -> tuple[float, float]:
-    """Outer edges of the cells around points, mm."""
-    edges = _to_edges(positions)
-    return float(edges[0]) / MM, float(edges[-1]) / MM
-
-
-def _outlined(folder: Path) -> xarray.DataArray | None:
-    """The property whose boundaries are drawn, if one varies."""
-    if not (folder / MEDIUM_FILE).exists():
-        return None
-    medium = readers.medium(folder)
-    names = {"speed": "sound speed", "density": "density"}
-    found = next((name for name in names if name in medium), None)
-    return None if found is None else medium[found].assign_attrs(name=names[found])
-
-
-def _draw_outline(axes: Axes, values: xarray.DataArray) -> None:
-    """Draw the boundaries between materials, or the mean of the extremes of a smooth medium."""
-    found = np.unique(values)
-    if len(found) > _MOST_MATERIALS:
-        found = found[[0, -1]]
-    if len(found) > 1:
-        up, across = (_to_edges(values[axis].values) / MM for axis in values.dims)
-        levels, cells = (found[1:] + found[:-1]) / 2, np.pad(values.values, 1, mode="edge")
-        axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
-
-
-def _to_edges(positions: Reals) -> Reals:
-    """Positions of points, and those of the outer edges of the cells around them."""
-    half = (positions[1] - positions[0]) / 2
-    return np.concatenate([[positions[0] - half], positions, [positions[-1] + half]])
 
 
 # --- the focus ------------------------------------------------------------------------------------
@@ -287,12 +258,7 @@ def spectra(times: Reals, values: Reals) -> tuple[Reals, Reals]:
     return frequencies, np.asarray(scale * found)
 
 
-# --- units and text -------------------------------------------------------------------------------
-
-
-def pressure_unit(largest: float) -> tuple[float, str]:
-    """A suitable unit for a pressure (Pa): its value in Pa, and its name."""
-    return next(((u, name) for u, name in _PRESSURE_UNITS if largest >= u), (1.0, "Pa"))
+# --- text -----------------------------------------------------------------------------------------
 
 
 def _place(position: Mapping[str, float]) -> str:

@@ -21,7 +21,7 @@ import groundswell as gs
 from groundswell.case.common import Section
 from groundswell.errors import CaseError, InputError
 from groundswell.report.pictures import draw_pictures
-from groundswell.solvers.ultrasound import api, plots, results
+from groundswell.solvers.ultrasound import api, planes, plots, results
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.initial_pressure import smoothed
 
@@ -213,7 +213,7 @@ def test_a_spectrum_has_the_amplitude_of_a_sine() -> None:
     [(2e6, (1e6, "MPa")), (5e3, (1e3, "kPa")), (1.0, (1.0, "Pa")), (0.0, (1.0, "Pa"))],
 )
 def test_pressures_have_a_suitable_unit(pressure: float, expected: tuple[float, str]) -> None:
-    assert plots.pressure_unit(pressure) == expected
+    assert planes.pressure_unit(pressure) == expected
 
 
 # --- the guide ------------------------------------------------------------------------------------
