@@ -73,8 +73,25 @@ def test_finer_meshes_have_the_same_means_of_a_linear_field(tmp_path: Path) -> N
     np.testing.assert_allclose(np.unique(found[0][0].round(6)), [-1.25, 0.25, 1.75, 3.25])
 
 
+def test_faces_at_ends_and_at_the_branch_are_not_compared(tmp_path: Path) -> None:
+    """Of 14 columns of faces, those at both ends and beside the branch; of its 4, the outer two."""
+    given = []
+    for n, fault in enumerate(faults_of(TPV24, tmp_path).faults):
+        points = fault.points
+        x, y, depth = points.position.T
+        places = {"along_strike": points.along_strike, "down_dip": points.down_dip}
+        values = {"x": x, "y": y, "depth": depth, "area": points.area, **places}
+        values["fault"] = np.full(len(points), n)
+        given.append(xarray.Dataset({name: ("point", each) for name, each in values.items()}))
+    found = TPV24.is_inside(xarray.concat(given, "point"))
+    main, branch = np.split(found, [14 * 15])
+    columns = [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0]
+    assert (main.reshape(14, 15) == np.outer(columns, np.arange(15) < 14)).all()
+    assert (branch.reshape(4, 15) == np.outer([0, 1, 1, 0], np.arange(15) < 14)).all()
+
+
 def test_orders_are_those_of_the_errors() -> None:
-    """Of order 1.5 in rupture times and 1 in slip; a face that has not broken is left out."""
+    """Of order 1.5 in rupture times and 1 in slip; faces that do not break are left out."""
     rng = np.random.default_rng(5)
     exact, errors = rng.uniform(1, 2, (2, 30)), rng.uniform(0.01, 0.02, (2, 30))
 
@@ -84,8 +101,12 @@ def test_orders_are_those_of_the_errors() -> None:
 
         def means(self, found: Any) -> Any:
             values = exact + errors * np.array([[found**-1.5], [found**-1.0]])
-            values[0, 3] = np.nan
+            values[:, :5] = rng.uniform(0, 9)  # at ends
+            values[0, 7] = np.nan
             return values
+
+        def is_inside(self, found: Any) -> Any:
+            return np.arange(30) > 4
 
     assert np.isnan(rupture_convergence.observed_order(0.5, (2, 3, 4)))  # they grow
 
@@ -93,4 +114,5 @@ def test_orders_are_those_of_the_errors() -> None:
     checks = [*rupture_convergence._orders(known, CpuBackend())]
     orders = [check for check in checks if "order" in check.name]
     assert [check.value for check in orders] == pytest.approx([1.5, 1.0])
-    assert all("29 faces" in check.note for check in orders)
+    assert all("; 24 faces; " in check.note for check in orders)
+    assert all(" on 5 faces at ends" in check.note for check in orders)
