@@ -21,9 +21,9 @@ from groundswell.verify import Check
 
 RAYLEIGH, HEIGHT = 3.4e5, 8.0
 PERIOD, NUSSELT = 3.4119, 4.57946
-# The oscillation grows slowly from rest: until a time of 150, with 31 to 63 points across, waves
-# that follow the start, with a period of 4, are larger.
-POINTS, STEP, DURATION, OBSERVED = (127, 511), 0.05, 800.0, 60.0
+# The oscillation grows slowly from rest: by a quarter in a time of 50. Until 250, waves that follow
+# the start, with a period of 4, are larger.
+POINTS, STEP, DURATION, OBSERVED = (127, 511), 0.05, 350.0, 50.0
 MIN_OSCILLATIONS = 10
 
 

