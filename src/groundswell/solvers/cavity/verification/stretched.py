@@ -2,9 +2,9 @@
 
 Convection in a square and a cube: the references of `convection`, and Le Quere (1991, Comput.
 Fluids 20:29) at Ra = 1e7 and 1e8. Lid: Ghia, Ghia & Shin (1982, J. Comput. Phys. 48:387) above
-Re = 1000. Their extremes at Re = 1000 differ by up to 2 % from those of Botella & Peyret (1998). At Re = 3200,
-their u next to the bottom differs by 0.03 from ours, which is the same on 95^2 and 127^2 points to
-0.002.
+Re = 1000. Their extremes at Re = 1000 differ by up to 2 % from those of Botella & Peyret (1998). At
+Re = 3200, their u next to the bottom differs by 0.03 from ours, which is the same on 95^2 and 127^2
+points to 0.002.
 """
 
 from __future__ import annotations
