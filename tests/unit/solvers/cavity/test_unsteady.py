@@ -249,7 +249,7 @@ def test_an_iteration_that_diverges_ends_the_run() -> None:
     ("time", "text"),
     [
         ({"duration": 1.0}, "time.step: is required with a duration"),
-        ({"step": 0.1, "local": False}, "time.step: needs local = true"),
+        ({"step": 0.1, "local": False}, "needs local = true and scheme"),
         ({"duration": 1.0, "step": 2.0}, "must be at most the duration, 1 s"),
         ({"duration": 1.0, "step": 1e-9}, "must be at least duration / 10,000,000"),
         ({"duration": 1.0, "step": 0.1, "local": False}, "needs local = true"),
