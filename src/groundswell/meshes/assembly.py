@@ -130,10 +130,12 @@ def _elements(content: MeshContent) -> tuple[Mesh, Integers, Integers]:
         nodes = to_geometry_nodes(_positions(content.points)[numbers])
     order = round(nodes.shape[1] ** (1 / AXES)) - 1
     nodes, corners = _orient(nodes, numbers[:, TENSOR_8], order)
-    vertices, corners = np.unique(corners, return_inverse=True)
+    is_vertex = np.zeros(len(content.points), bool)
+    is_vertex[corners] = True
+    vertices, corners = np.flatnonzero(is_vertex), (np.cumsum(is_vertex) - 1)[corners]
     faces, tags = tagged_faces(content)
     sides = np.sort(_numbers_among(vertices, faces), axis=1)
-    mesh = Mesh(corners.reshape(-1, CORNERS), nodes, order, sides, tags)
+    mesh = Mesh(corners, nodes, order, sides, tags)
     return mesh if content.fitted is None else share_nodes(mesh), volumes, vertices
 
 
