@@ -31,7 +31,9 @@ def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSecti
         centroid = mechanism.centroid if files[0].select != ALL else None
         found["name"] = next(iter(event.names), None)
         found["centroid_time"] = _date(centroid.time if centroid else None)
-    elif not any((given.origin_time, given.centroid_time, found["origin_time"])):
+    elif _has_dates(files) and not (
+        given.origin_time or given.centroid_time or found["origin_time"]
+    ):
         raise InputError(
             f"{files[0].file}: the event has no origin time, and there are other sources; give the "
             "date of time 0 as event.origin_time"
@@ -125,6 +127,12 @@ def _read(n: int, source: EventFile) -> EventFile:
     except InputError as error:
         raise InputError(f"source[{n}]: {error}") from None
     return source
+
+
+def _has_dates(files: Sequence[EventFile]) -> bool:
+    """Whether an event has a centroid time, which needs a place on the time axis."""
+    centroids = [mechanism.centroid for source in files for _, mechanism in source.chosen]
+    return any(centroid and centroid.time for centroid in centroids)
 
 
 def _date(time: datetime | None) -> str | None:

@@ -81,7 +81,8 @@ def read_slip_model(path: Path, rise: float | None) -> SlipModel:
     try:
         content = Srf(**columns, vs=vs, density=density)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        text, _, _ = str(error).partition("; the file has")  # the number and the unit of SRF
+        raise InputError(f"{path}: {text}") from None
     return SlipModel(replace(content, planes=tuple(_planes(model, path))), tuple(warnings))
 
 

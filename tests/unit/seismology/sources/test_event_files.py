@@ -156,6 +156,22 @@ def test_two_events_need_a_common_time(tmp_path: Path) -> None:
     assert [each.centroid_time for each in found] == [3.5, 7.5]
 
 
+def test_other_sources_need_an_origin_time(tmp_path: Path) -> None:
+    """That of the file, or of the case; not for mechanisms without dates."""
+    place = {"x": 1e3, "y": 1e3, "depth": 5e3}
+    event = obspy_event(Quake())
+    event.origins = event.origins[1:]
+    path, angles = tmp_path / "late.xml", tmp_path / "a.out"
+    path.write_bytes(written([event], "QUAKEML"))
+    angles.write_bytes(focmec())
+    late = EventFile(kind="event", file=path)
+    other = EventFile(kind="event", file=angles, **place, magnitude=5)
+    with pytest.raises(InputError, match=r"late.xml: the event has no origin time, and there are"):
+        complete_event(EventSection(), [late, other])
+    assert complete_event(ZERO, [late, other]) == ZERO
+    assert complete_event(EventSection(), [other, other]) == EventSection()
+
+
 def test_the_time_function_of_the_case(tmp_path: Path) -> None:
     pulse = {"kind": "gaussian", "sigma": 0.5}
     function = entry(tmp_path, cmtsolution(), time_function=pulse).function
