@@ -17,6 +17,8 @@ _EXPORTS = {
     "mean_intensity": "intensity",
     "instantaneous_intensity": "intensity",
     "at_pressure_points": "staggered",
+    "Tissue": "heat.tissue",
+    "BONE": "heat.tissue",
     "UltrasoundCase": "case",
     "Ultrasound": "solver",
 }
@@ -36,7 +38,12 @@ info = SolverInfo(
     results={
         name: f".results:{name}" for name in ("fields", "medium", "focus", "records", "samples")
     },
-    methods={"beam": ".beam:beam"},
+    methods={
+        "beam": ".beam:beam",
+        "heat": ".heat.treatment:heat",
+        "write_nifti": ".nifti:write_nifti",
+    },
+    commands={"heat": ".commands.heat:heat"},
     readers={".h5": ".kwave.case:read_case"},
     converters={".h5": ".kwave.convert:convert"},
 )
