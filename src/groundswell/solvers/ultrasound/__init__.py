@@ -17,6 +17,7 @@ _EXPORTS = {
     "mean_intensity": "intensity",
     "instantaneous_intensity": "intensity",
     "at_pressure_points": "staggered",
+    "phase_correction": "phase_correction",
     "Tissue": "heat.tissue",
     "BONE": "heat.tissue",
     "UltrasoundCase": "case",
@@ -43,7 +44,7 @@ info = SolverInfo(
         "heat": ".heat.treatment:heat",
         "write_nifti": ".nifti:write_nifti",
     },
-    commands={"heat": ".commands.heat:heat"},
+    commands={"heat": ".commands.heat:heat", "focus": ".commands.focus:focus"},
     readers={".h5": ".kwave.case:read_case"},
     converters={".h5": ".kwave.convert:convert"},
 )
