@@ -7,6 +7,7 @@ its `SolverInfo`. `cli`, `simulation`, `verify`, `bench` and `report` use solver
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -64,6 +65,8 @@ class SolverInfo:
         readers: readers of other input files, functions `(path) -> Case`, by suffix such as ".h5".
         converters: functions `(source, target) -> paths` that write other input files as cases, by
             suffix.
+        commands: functions with arguments and options as `typer` reads them, which become commands
+            of the command line, by name. Their modules are imported whenever it starts.
     """
 
     name: str
@@ -84,6 +87,7 @@ class SolverInfo:
     methods: Mapping[str, str] = field(default_factory=dict)
     readers: Mapping[str, str] = field(default_factory=dict)
     converters: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, part: Component) -> bool:
         """Whether the solver has an optional part."""
@@ -202,3 +206,17 @@ def converter_of(suffix: str) -> Any:
     raise InputError(
         f"no installed solver writes {quoted(suffix)} files as cases; give one of {listed(known)}"
     )
+
+
+def commands() -> dict[str, Any]:
+    """The functions of the commands that solvers add, by name; the first one of a name counts.
+
+    A solver that cannot be imported adds none: it must not prevent other commands.
+    """
+    found: dict[str, Any] = {}
+    for name in names():
+        with suppress(InputError, ImportError, AttributeError):
+            info = find(name)
+            for command, reference in info.commands.items():
+                found.setdefault(command, info.resolve(reference))
+    return found

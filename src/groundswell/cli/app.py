@@ -293,4 +293,6 @@ app.command(help=VERIFY)(verify)
 app.command(help=BENCH)(bench)
 for command in (compare, export, synthesize, intensity, hazard):
     app.command()(command)
+for name, function in registry.commands().items():
+    app.command(name)(function)
 app.add_typer(ensemble.app, name="ensemble", help=ensemble.HELP)

@@ -17,6 +17,9 @@ _EXPORTS = {
     "mean_intensity": "intensity",
     "instantaneous_intensity": "intensity",
     "at_pressure_points": "staggered",
+    "phase_correction": "phase_correction",
+    "Tissue": "heat.tissue",
+    "BONE": "heat.tissue",
     "UltrasoundCase": "case",
     "Ultrasound": "solver",
 }
@@ -36,7 +39,12 @@ info = SolverInfo(
     results={
         name: f".results:{name}" for name in ("fields", "medium", "focus", "records", "samples")
     },
-    methods={"beam": ".beam:beam"},
+    methods={
+        "beam": ".beam:beam",
+        "heat": ".heat.treatment:heat",
+        "write_nifti": ".nifti:write_nifti",
+    },
+    commands={"heat": ".commands.heat:heat", "focus": ".commands.focus:focus"},
     readers={".h5": ".kwave.case:read_case"},
     converters={".h5": ".kwave.convert:convert"},
 )

@@ -23,6 +23,8 @@ from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound import results as readers
 from groundswell.solvers.ultrasound.case import PEAK_FILE
 from groundswell.solvers.ultrasound.focus import HALF
+from groundswell.solvers.ultrasound.heat.picture import heat_picture
+from groundswell.solvers.ultrasound.heat.treatment import HEAT_FILE
 from groundswell.solvers.ultrasound.plane_panels import (
     colour_bar,
     draw_outline,
@@ -210,5 +212,6 @@ def _title(folder: Path) -> str:
 PICTURES = [
     Picture(PEAK_FILE, "pressure.png", "The largest pressure", pressure_picture),
     Picture(PEAK_FILE, "focus.png", "Profiles through the focus", focus_picture),
+    Picture(HEAT_FILE, "heat.png", "The largest rise of the temperature", heat_picture),
     Picture("summary.json", "spectrum.png", "Spectra at recorded points", spectrum_picture),
 ]

@@ -25,12 +25,14 @@ def run_facts(setup: WaveSetup) -> dict[str, Any]:
     Returns:
         `uniform`: the properties that are the same everywhere, as in `medium.nc`, and the `power`
         of the absorption; `sources`: shapes, amplitudes and signals without samples;
+        `image`: the NIfTI file of the medium, with `axes` and `offset`, or None;
         `is_continuous`: whether all sources emit continuous waves; `pulse_duration`, s, or None.
     """
     sections = setup.source_sections
     return {
         "uniform": _uniform(setup.materials),
         "sources": [_table(section) for section in sections],
+        "image": _image(setup),
         "is_continuous": bool(sections) and all(s.signal.kind == "sine" for s in sections),
         "pulse_duration": _pulse_duration(sections),
     }
@@ -40,6 +42,14 @@ def _uniform(medium: AcousticMedium) -> dict[str, float]:
     values = {name: getattr(medium, name) for name in PROPERTIES}
     same = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
     return {**same, "power": float(medium.power)}
+
+
+def _image(setup: WaveSetup) -> dict[str, Any] | None:
+    """The NIfTI file of the medium, and its position."""
+    file = getattr(getattr(setup.case, "medium", None), "file", None)
+    if file is None or not file.is_nifti:
+        return None
+    return {"file": str(file.file), "axes": list(file.axes), "offset": list(file.offset)}
 
 
 def _table(section: SourceSection) -> dict[str, Any]:

@@ -312,8 +312,7 @@ class Setup(WaveSetup):
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a rank's part."""
         x, y, z = self.origin
-        halves = [h / 2 for h in self.grid.spacing]
-        low = [at - half for at, half in zip((x, y, z), halves, strict=True)]
+        low = [at - h / 2 for at, h in zip((x, y, z), self.grid.spacing, strict=True)]
         sizes = zip(low, self.grid.region, self.grid.spacing, strict=True)
         a, b, c = (first + n * h for first, n, h in sizes)
         domain = CartesianDomain(part, (x, y, z), (low[0], low[1], low[2]), (a, b, c))

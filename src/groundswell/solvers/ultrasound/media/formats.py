@@ -140,10 +140,7 @@ def open_nifti(path: Path) -> NiftiImage:
     Raises:
         InputError: the file is damaged, or nibabel is not installed.
     """
-    try:
-        import nibabel  # type: ignore[import-not-found]
-    except ImportError:
-        raise InputError(f"{path}: reading NIfTI needs nibabel; {install('ultrasound')}") from None
+    nibabel = _nibabel(path)
     from groundswell.solvers.ultrasound.media.stored_array import StoredImage
 
     with read_errors_reported(path, "NIfTI"):
@@ -155,6 +152,29 @@ def open_nifti(path: Path) -> NiftiImage:
         values = stored.variable if path.suffix == ".nii" else stored.get_duck_array()
     _require_invertible(path, affine, order)
     return NiftiImage(path, values, affine, unit, tuple(order.tolist()))
+
+
+def open_nifti_grid(path: Path) -> tuple[Any, Floats]:
+    """The image of a NIfTI file, whose values are not read, and its `affine_in_metres`.
+
+    Raises:
+        InputError: the file is damaged, or nibabel is not installed.
+    """
+    nibabel = _nibabel(path)
+    with read_errors_reported(path, "NIfTI"):
+        image: Any = nibabel.load(path)
+        factor = _METRES[_NIFTI_UNITS[image.header.get_xyzt_units()[0]]]
+        affine = np.diag([factor, factor, factor, 1.0]) @ np.array(image.affine, float)
+    _require_invertible(path, affine, np.arange(3))
+    return image, np.asarray(affine)
+
+
+def _nibabel(path: Path) -> Any:
+    try:
+        import nibabel  # type: ignore[import-not-found]
+    except ImportError:
+        raise InputError(f"{path}: NIfTI files need nibabel; {install('ultrasound')}") from None
+    return nibabel
 
 
 def _require_invertible(path: Path, affine: Floats, order: Indices) -> None:

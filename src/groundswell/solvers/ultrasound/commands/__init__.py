@@ -1,0 +1,1 @@
+"""Commands of ultrasound; their modules import little, because the command line imports them."""

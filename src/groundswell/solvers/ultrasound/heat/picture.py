@@ -1,0 +1,77 @@
+"""The picture of a treatment: the largest rise of the temperature, and the lesion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.formats.netcdf import open_dataset
+from groundswell.plotting.style import headline, title_of
+from groundswell.solvers.ultrasound.heat.dose import LESION
+from groundswell.solvers.ultrasound.heat.treatment import HEAT_FILE
+from groundswell.solvers.ultrasound.plane_panels import (
+    colour_bar,
+    draw_outline,
+    draw_plane,
+    outlined,
+    plane_picture,
+    planes_of,
+    through,
+)
+from groundswell.solvers.ultrasound.units import MM, place_text
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+CONTOUR = "#37d5c8"
+
+
+def heat_picture(results: str | Path) -> Path | None:
+    """Draw `heat.png`: the largest rise in the planes through the hottest point, and the lesion.
+
+    Args:
+        results: folder with `heat.nc`.
+
+    Returns:
+        The path of the picture, or None if nothing became warmer.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    folder = Path(results)
+    found = open_dataset(folder / HEAT_FILE)
+    rise = found["temperature_max"] - float(found["hottest"][0])
+    position = _hottest(rise)
+    if not float(rise.max()) > 0:
+        return None
+    planes, outline = planes_of(position), outlined(folder)
+    cuts = [through(rise, position, plane) for plane in planes]
+    path, has_lesion = folder / "heat.png", float(found["dose"].max()) >= LESION
+    with plane_picture(path, cuts) as panels:
+        for axes, cut, plane in zip(panels, cuts, planes, strict=False):
+            image = draw_plane(axes, cut, position, float(rise.max()))
+            if outline is not None:
+                draw_outline(axes, through(outline, position, plane))
+            if has_lesion:
+                _draw_lesion(axes, through(found["dose"], position, plane))
+        colour_bar(panels[-1], image, "Largest rise of the temperature (K)")
+        peak = f"{found.attrs['peak_temperature']:.3g} °C at {place_text(position)}"
+        line = f"; line: {LESION:g} CEM43" if has_lesion else ""
+        headline(panels[0], title_of(found.attrs, "Heat"), peak + line)
+    return path
+
+
+def _hottest(rise: xarray.DataArray) -> dict[str, float]:
+    """The position of the largest value, by axis with more than one point."""
+    at = rise.isel(rise.argmax(...))
+    return {axis: float(at[axis]) for axis in "xyz" if rise.sizes[axis] > 1}
+
+
+def _draw_lesion(axes: Axes, dose: xarray.DataArray) -> None:
+    """Draw the boundary of the points with the dose of a lesion."""
+    up, across = (dose[axis].values / MM for axis in dose.dims)
+    levels = np.log(np.maximum(dose.values, 1e-6))  # doses vary by orders of magnitude
+    axes.contour(across, up, levels, levels=[np.log(LESION)], colors=CONTOUR, linewidths=1.2)
