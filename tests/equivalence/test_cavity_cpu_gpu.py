@@ -74,10 +74,10 @@ def test_stretched_grids_agree(precision: str) -> None:
 def flow_after(case: CavityCase, backend: str, steps: int) -> dict[str, Any]:
     """All fields after some steps."""
     solver = Cavity(prepare(case), open_backend(backend))
-    graph = solver.backend.capture(solver.step)
+    graph = solver.backend.capture(solver.step, in_graph=solver.in_graph)
     every = solver.check_every
     for done in range(every, steps + 1, every):
         graph.replay(every // solver.steps_at_once)
         if solver.check_convergence(done) and solver.next_stage():
-            graph = solver.backend.capture(solver.step)
+            graph = solver.backend.capture(solver.step, in_graph=solver.in_graph)
     return {name: solver.snapshot(name) for name in FIELDS}
