@@ -20,6 +20,7 @@ from groundswell.outputs.files import FieldsFile, write_together
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
+from groundswell.solvers.ultrasound.film_plane import records_of
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.setup import Setup
 
@@ -57,7 +58,7 @@ class Outputs(Recorders):
         self._medium = propagation.medium
         self.fill_overlaps: Sequence[Launch] = ()
         super().__init__(
-            setup.case.output.records,
+            records_of(setup),
             setup.recording(part),
             fields,
             propagation.backend,

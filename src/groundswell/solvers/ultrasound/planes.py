@@ -41,7 +41,7 @@ def outlined_property(folder: Path) -> xarray.DataArray | None:
     return None if found is None else medium[found].assign_attrs(name=names[found])
 
 
-def draw_outline(axes: Axes, values: xarray.DataArray) -> None:
+def draw_outline(axes: Axes, values: xarray.DataArray, colour: str = "white") -> None:
     """Draw the boundaries between materials, or the mean of the extremes of a smooth medium."""
     found = np.unique(values)
     if len(found) > _MOST_MATERIALS:
@@ -49,7 +49,7 @@ def draw_outline(axes: Axes, values: xarray.DataArray) -> None:
     if len(found) > 1:
         up, across = (to_edges(values[axis].values) / MM for axis in values.dims)
         levels, cells = (found[1:] + found[:-1]) / 2, np.pad(values.values, 1, mode="edge")
-        axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
+        axes.contour(across, up, cells, levels=levels, colors=colour, linewidths=0.7)
 
 
 def to_edges(positions: Reals) -> Reals:

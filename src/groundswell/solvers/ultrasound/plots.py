@@ -23,7 +23,8 @@ from groundswell.plotting.style import (
 from groundswell.report.pictures import Picture
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound import results as readers
-from groundswell.solvers.ultrasound.case import PEAK_FILE
+from groundswell.solvers.ultrasound.case import FILM_FILE, PEAK_FILE
+from groundswell.solvers.ultrasound.film import pressure_film
 from groundswell.solvers.ultrasound.focus import HALF, Focus
 from groundswell.solvers.ultrasound.planes import (
     draw_outline,
@@ -275,4 +276,5 @@ PICTURES = [
     Picture(PEAK_FILE, "pressure.png", "The largest pressure", pressure_picture),
     Picture(PEAK_FILE, "focus.png", "Profiles through the focus", focus_picture),
     Picture("summary.json", "spectrum.png", "Spectra at recorded points", spectrum_picture),
+    Picture(FILM_FILE, "film.mp4", "The pressure over time", pressure_film, is_film=True),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MM, NS, MHZ = 1e-3, 1e-9, 1e6  # m, s, Hz
+MM, NS, US, MHZ = 1e-3, 1e-9, 1e-6, 1e6  # m, s, s, Hz
 
 
 def percent(share: float) -> str:
