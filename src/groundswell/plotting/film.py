@@ -61,11 +61,15 @@ def frames_of(count: int) -> range:
     return range(0, count, max(-(-count // MOST_FRAMES), 1))
 
 
-def clock(times: Floats) -> Iterator[str]:
-    """Yield times (s) of frames as text, all with the decimals that distinguish them."""
+def clock(times: Floats, unit: str = "s") -> Iterator[str]:
+    """Yield times of frames as text, all with the decimals that distinguish them.
+
+    Args:
+        times: in this unit.
+    """
     step = float(np.diff(times).min()) if len(times) > 1 else 1.0
     decimals = max(math.ceil(-math.log10(step)), 0)
-    yield from (f"{time:.{decimals}f} s" for time in times)
+    yield from (f"{time:.{decimals}f} {unit}" for time in times)
 
 
 def _has_ffmpeg() -> bool:

@@ -157,10 +157,14 @@ class LagrangeElements:
 
         return tabulate(compute, len(self.connectivity), len(order))[0].ravel()
 
-    def as_dataset(self) -> xarray.Dataset:
-        """The fields, (element, node), with the positions x, y and z of the nodes, m."""
+    def as_dataset(self, units: Mapping[str, str] | None = None) -> xarray.Dataset:
+        """The fields, (element, node), with the positions x, y and z of the nodes, m.
+
+        Args:
+            units: of the fields, by name; without an entry, they are plain numbers.
+        """
         values = {name: values[self.connectivity] for name, values in self.fields.items()}
-        return as_dataset(self.points[self.connectivity], values)
+        return as_dataset(self.points[self.connectivity], values, units)
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -18,7 +18,7 @@ from groundswell.solvers.cavity.boxes import Box
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import plane_attributes
-from groundswell.solvers.cavity.recording import RECORDABLE
+from groundswell.solvers.cavity.recording import recordable_of
 from groundswell.solvers.cavity.sides import WithSides
 
 Span = tuple[slice, int]  # values of a rank along an axis, and the place of the first in the whole
@@ -58,7 +58,8 @@ def _file(grid: LevelGrid, dtype: str, path: Path) -> FieldsFile:
         )
         for name in dims
     }
-    fields = {name: Variable(dims, dtype=dtype, attrs=RECORDABLE[name].attrs) for name in FIELDS}
+    about = recordable_of(grid.case.fluid.kind)
+    fields = {name: Variable(dims, dtype=dtype, attrs=about[name].attrs) for name in FIELDS}
     return FieldsFile(path, coordinates, fields, plane_attributes(grid))
 
 

@@ -24,6 +24,13 @@ RECORDABLE = {
 }
 
 
+def recordable_of(kind: str) -> dict[str, RecordableField]:
+    """The recordable fields of a kind of fluid; they have units if its properties have."""
+    if kind == "properties":
+        return dict(RECORDABLE)
+    return {name: replace(field, units="1") for name, field in RECORDABLE.items()}
+
+
 FILM, FRAMES = "film.nc", 120  # at most
 
 
@@ -50,7 +57,8 @@ def recording(grid: LevelGrid, part: Part) -> Recording:
     domain = CartesianDomain(
         part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic, nodes=(x, y, z)
     )
-    fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=grid.fluid.neutral)}
+    fields = recordable_of(grid.case.fluid.kind)
+    fields["T"] = replace(fields["T"], shift=grid.fluid.neutral)
     attrs, time = plane_attributes(grid), grid.case.time
     if time.is_unsteady:
         return Recording(

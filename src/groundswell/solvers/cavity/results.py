@@ -12,8 +12,9 @@ from groundswell.formats import netcdf
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_json, read_table, read_text
 from groundswell.simulation.readers import FileReader
+from groundswell.simulation.summary import read_summary
 from groundswell.solvers.cavity.case import AXES, FIELDS
-from groundswell.solvers.cavity.recording import RECORDABLE
+from groundswell.solvers.cavity.recording import recordable_of
 
 if TYPE_CHECKING:
     import xarray
@@ -31,7 +32,7 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
     """All fields on the three centre lines, by axis, with the position as coordinate."""
     import xarray
 
-    path = folder / "profiles.csv"
+    path, about = folder / "profiles.csv", recordable_of(_kind_of_fluid(folder))
     header, *lines = read_text(path, "profiles").splitlines()
     rows = [line.split(",") for line in lines]
     names = header.split(",")[2:]
@@ -40,7 +41,7 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
         return {
             axis: xarray.Dataset(
                 {
-                    name: (axis, column, RECORDABLE[name].attrs)
+                    name: (axis, column, about[name].attrs)
                     for name, column in zip(names, table[:, 1:].T, strict=True)
                 },
                 {axis: (axis, table[:, 0], {"units": "m"})},
@@ -49,12 +50,25 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
         }
 
 
+def _kind_of_fluid(folder: Path) -> str:
+    """What `recordable_of` needs: whether the set-up in the summary has units."""
+    found = read_summary(folder)["case"].get("quantities", [])
+    has_units = any(each["key"] == "viscosity" and each["unit"] for each in found)
+    return "properties" if has_units else "rayleigh"
+
+
 def _table(path: Path) -> xarray.Dataset:
-    """A CSV table with its first column as coordinate."""
+    """A CSV table with its first column as coordinate.
+
+    Positions and times have units; Nusselt numbers, counts and residuals, which are relative to
+    scales of the flow, are plain numbers.
+    """
     import xarray
 
-    (name, positions), *others = read_table(path).items()
-    return xarray.Dataset({key: (name, column) for key, column in others}, {name: positions})
+    (name, first), *others = read_table(path).items()
+    plain, units = {"units": "1"}, {"time": "s", "step": "1"}.get(name, "m")
+    columns = {key: (name, column, plain) for key, column in others}
+    return xarray.Dataset(columns, {name: (name, first, {"units": units})})
 
 
 # Root mean squares of the rates of change by step, and the grid in use (0 is the finest).

@@ -93,11 +93,13 @@ strain_green_tensor = FileReader(
     GREEN_FILE, read_run, "run the case with output.strain_green_tensor"
 )
 
+UNITS = {name: field.units for name, field in RECORDABLE.items()}
+
 # All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node). The
 # nodes in the file are equidistant in each element. Their degree is at most 10.
 fields = FileReader(
     "fields.vtkhdf",
-    lambda path: LagrangeElements.read(path).as_dataset(),
+    lambda path: LagrangeElements.read(path).as_dataset(UNITS),
     "run the case with output.final_fields = true",
 )
 

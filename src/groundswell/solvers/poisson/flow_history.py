@@ -16,6 +16,8 @@ from groundswell.solvers.poisson.time_scheme import KEPT
 
 FLOW = "what flows in: the integral of k du/dn"
 HEAT = "what has flowed in since time 0"
+# Cases give u a unit, but not the coefficients; of heat, flows are in W and totals in J.
+UNITS = {"units": "1", "comment": "in the units of the case's coefficients and of u"}
 
 
 class FlowTotals:
@@ -102,9 +104,9 @@ class FlowHistory(StepTable):
             dimensions["side"] = len(self._sides)
             variables["side"] = Variable(("side",), self._sides)
             for name, (values, text) in by_side.items():
-                attrs = {"long_name": text}
+                attrs = {"long_name": text, **UNITS}
                 variables[name] = Variable(("time", "side"), values[:, :-1], attrs=attrs)
         for name, (values, text) in alone.items():
-            variables[name] = Variable(("time",), values, attrs={"long_name": text})
+            variables[name] = Variable(("time",), values, attrs={"long_name": text, **UNITS})
         create_netcdf(path, dimensions, variables, {"title": "Flows through sides"})
         return path

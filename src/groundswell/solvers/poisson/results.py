@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from groundswell.formats.netcdf import open_dataset
 from groundswell.formats.text import read_json, read_table
 from groundswell.simulation.readers import FileReader
+from groundswell.solvers.poisson.recordable import NO_UNIT
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
@@ -15,12 +16,28 @@ if TYPE_CHECKING:
 
 
 def _table(path: Path) -> xarray.Dataset:
-    """A CSV table with its first column as coordinate."""
+    """A CSV table with its first column as coordinate; columns without a unit are plain numbers."""
     import xarray
 
     (name, first), *others = read_table(path).items()
     at = first.astype(int) if name == "iteration" else first
-    return xarray.Dataset({key: (name, column) for key, column in others}, {name: at})
+    units = {"time": "s"} | dict.fromkeys(("smallest", "largest", "mean"), _unit(path.parent))
+    about = {key: {"units": units.get(key, NO_UNIT)} for key, _ in [(name, at), *others]}
+    columns = {key: (name, column, about[key]) for key, column in others}
+    return xarray.Dataset(columns, {name: (name, at, about[name])})
+
+
+def _unit(folder: Path) -> str:
+    """The unit of u, if the case gives it."""
+    path = folder / "solution.json"
+    found = read_json(path) if path.exists() else {}
+    return str(found.get("unit", NO_UNIT))
+
+
+def _fields(path: Path) -> xarray.Dataset:
+    elements = LagrangeElements.read(path)
+    unit = str(elements.attrs.get("units", NO_UNIT))
+    return elements.as_dataset(dict.fromkeys(elements.fields, unit))
 
 
 # Euclidean norms of the residual by iteration, and their ratios to the first.
@@ -40,7 +57,7 @@ flows = FileReader(
 # nodes in the file are equidistant in each element, with a degree of at most 10.
 fields = FileReader(
     "solution.vtkhdf",
-    lambda path: LagrangeElements.read(path).as_dataset(),
+    _fields,
     "run the case with output.fields = true",
 )
 

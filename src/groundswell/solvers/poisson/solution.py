@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
+
 from groundswell.arrays import Integers
 from groundswell.backends.array_interop import as_numpy
 from groundswell.errors import counted
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.meshes.hexahedra import Floats, Hexahedra
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
-from groundswell.spectral_elements.fields import as_dataset, gather_on_root
+from groundswell.spectral_elements.fields import (
+    ElementValues,
+    as_dataset,
+    gather_on_root,
+    sample_on_axes,
+)
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
@@ -57,6 +64,24 @@ class Solution:
         Several components are u1, u2 and so on.
         """
         return as_dataset(self.positions, self.named)
+
+    def at(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> xarray.DataArray | xarray.Dataset:
+        """u at points of a line, a plane or a box: `u.at(np.linspace(0, 1, 101), 0.5, 0.5)`.
+
+        Args:
+            x, y, z: coordinates, m, each a number or a list of numbers, which is then a dimension.
+
+        Returns:
+            The polynomial's values, (z, y, x); NaN outside the mesh or, with several ranks, outside
+            this rank's elements. Several components are a dataset of u1, u2 and so on.
+
+        Raises:
+            InputError: a coordinate is neither a number nor a list of numbers.
+        """
+        found = sample_on_axes(
+            ElementValues(self.mesh, self.degree, self.elements, self.named), x, y, z
+        )
+        return found.get("u", found)
 
     @property
     def named(self) -> dict[str, Floats]:

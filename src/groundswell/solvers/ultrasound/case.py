@@ -32,7 +32,7 @@ Speed = Annotated[units.Speed, Positive]
 FIELDS = ("p", "ux", "uy", "uz")
 SMALLEST_AXIS, LARGEST_AXIS = 8, 2**20  # points
 ROUNDING = 1e-6  # spacings by which a size may differ from a whole number of them
-PEAK_FILE, MEDIUM_FILE = "peak_pressure.nc", "medium.nc"
+PEAK_FILE, MEDIUM_FILE, FILM_FILE = "peak_pressure.nc", "medium.nc", "film.nc"
 PEAK_RECORD = RecordSection(
     fields=("p",), where={"kind": "all"}, what=("max", "min", "rms"), file=PEAK_FILE
 )
@@ -220,13 +220,15 @@ class UltrasoundOutput(OutputSection):
     """`[output]`: the folder, records of pressure and velocity, and maps of the whole region.
 
     With `maps`, PEAK_FILE contains the maximum, minimum and root mean square pressure at every
-    point. With `medium`, MEDIUM_FILE contains the properties that vary in space.
+    point. With `medium`, MEDIUM_FILE contains the properties that vary in space. With `film`, the
+    run makes a film of the pressure, whose samples FILM_FILE contains; see `film_plane`.
     """
 
-    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=(PEAK_FILE, MEDIUM_FILE))
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=(PEAK_FILE, MEDIUM_FILE, FILM_FILE))
 
     maps: Flag = True
     medium: Flag = True
+    film: Flag = False
 
     @property
     def records(self) -> tuple[RecordSection, ...]:

@@ -11,7 +11,9 @@ from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.ultrasound.cost import savings
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
+from groundswell.solvers.ultrasound.film_plane import film_quantities, film_warnings
 from groundswell.solvers.ultrasound.run_facts import FACTS, run_facts
+from groundswell.solvers.ultrasound.setup import Setup
 from groundswell.solvers.ultrasound.stability_messages import density_range
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 from groundswell.solvers.ultrasound.warnings import find_warnings
@@ -26,14 +28,16 @@ def quantities(setup: WaveSetup, cost: Cost) -> list[Quantity]:
         *_step_quantities(setup),
         *_loss_quantities(setup),
         *material_quantities(setup.case.run, savings(setup), DEFAULT_GROUP),
+        *(film_quantities(setup) if isinstance(setup, Setup) else ()),
         cost.memory_quantity(),
         Quantity(FACTS, run_facts(setup)),
     ]
 
 
 def warnings(setup: WaveSetup) -> list[str]:
-    """Warnings about waves, losses, sources in layers, and slow transforms."""
-    return find_warnings(setup)
+    """Warnings about waves, losses, sources in layers, slow transforms and films."""
+    films = film_warnings(setup) if isinstance(setup, Setup) else ()
+    return [*find_warnings(setup), *films]
 
 
 def _grid_quantities(setup: WaveSetup) -> Iterator[Quantity]:

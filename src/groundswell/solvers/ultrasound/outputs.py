@@ -22,6 +22,7 @@ from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
+from groundswell.solvers.ultrasound.film_plane import records_of
 from groundswell.solvers.ultrasound.findings import EndedRun
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.run_facts import run_facts
@@ -66,7 +67,7 @@ class Outputs(Recorders):
         self.warnings: list[str] = []
         self._series: dict[str, Output] = {}
         super().__init__(
-            setup.case.output.records,
+            records_of(setup),
             setup.recording(part),
             fields,
             propagation.backend,

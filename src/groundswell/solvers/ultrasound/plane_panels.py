@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.arrays import Reals
 from groundswell.plotting.style import INK, WIDTH, picture
-from groundswell.solvers.ultrasound import results as readers
-from groundswell.solvers.ultrasound.case import MEDIUM_FILE
+from groundswell.solvers.ultrasound.planes import ends
 from groundswell.solvers.ultrasound.units import MM
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 Plane = tuple[str, str]  # its horizontal and its vertical axis
 PLANES: tuple[Plane, ...] = (("x", "y"), ("x", "z"), ("y", "z"))
-_MOST_MATERIALS = 8  # with more values of the property, only their mean is outlined
 _HIGHEST = 7.0  # inches, largest height of a panel
 _LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
 
@@ -94,7 +91,7 @@ def draw_plane(
     image = axes.imshow(
         values,
         origin="lower",
-        extent=(*_ends(values[across].values), *_ends(values[up].values)),
+        extent=(*ends(values[across].values), *ends(values[up].values)),
         cmap="magma",
         vmin=0,
         vmax=limit,
@@ -102,36 +99,3 @@ def draw_plane(
     axes.plot(position[across] / MM, position[up] / MM, "+", color=INK, markersize=9)
     axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
     return image
-
-
-def _ends(positions: Reals) -> tuple[float, float]:
-    """Outer edges of the cells around points, mm."""
-    edges = _to_edges(positions)
-    return float(edges[0]) / MM, float(edges[-1]) / MM
-
-
-def outlined(folder: Path) -> xarray.DataArray | None:
-    """The property whose boundaries are drawn, if one varies."""
-    if not (folder / MEDIUM_FILE).exists():
-        return None
-    medium = readers.medium(folder)
-    names = {"speed": "sound speed", "density": "density"}
-    found = next((name for name in names if name in medium), None)
-    return None if found is None else medium[found].assign_attrs(name=names[found])
-
-
-def draw_outline(axes: Axes, values: xarray.DataArray) -> None:
-    """Draw the boundaries between materials, or the mean of the extremes of a smooth medium."""
-    found = np.unique(values)
-    if len(found) > _MOST_MATERIALS:
-        found = found[[0, -1]]
-    if len(found) > 1:
-        up, across = (_to_edges(values[axis].values) / MM for axis in values.dims)
-        levels, cells = (found[1:] + found[:-1]) / 2, np.pad(values.values, 1, mode="edge")
-        axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
-
-
-def _to_edges(positions: Reals) -> Reals:
-    """Positions of points, and those of the outer edges of the cells around them."""
-    half = (positions[1] - positions[0]) / 2
-    return np.concatenate([[positions[0] - half], positions, [positions[-1] + half]])

@@ -21,19 +21,19 @@ from groundswell.plotting.style import (
 from groundswell.report.pictures import Picture
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound import results as readers
-from groundswell.solvers.ultrasound.case import PEAK_FILE
+from groundswell.solvers.ultrasound.case import FILM_FILE, PEAK_FILE
+from groundswell.solvers.ultrasound.film import pressure_film
 from groundswell.solvers.ultrasound.focus import HALF
 from groundswell.solvers.ultrasound.heat.picture import heat_picture
 from groundswell.solvers.ultrasound.heat.treatment import HEAT_FILE
 from groundswell.solvers.ultrasound.plane_panels import (
     colour_bar,
-    draw_outline,
     draw_plane,
-    outlined,
     plane_picture,
     planes_of,
     through,
 )
+from groundswell.solvers.ultrasound.planes import draw_outline, outlined_property
 from groundswell.solvers.ultrasound.units import MM, place_text, pressure_unit
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def pressure_picture(results: str | Path) -> Path | None:
     if not focus.pressure > 0:
         return None
     unit, name = pressure_unit(focus.pressure)
-    outline = outlined(folder)
+    outline = outlined_property(folder)
     planes = planes_of(focus.position)
     cuts = [through(peak, focus.position, plane) / unit for plane in planes]
     limit = max(float(cut.max()) for cut in cuts)
@@ -214,4 +214,5 @@ PICTURES = [
     Picture(PEAK_FILE, "focus.png", "Profiles through the focus", focus_picture),
     Picture(HEAT_FILE, "heat.png", "The largest rise of the temperature", heat_picture),
     Picture("summary.json", "spectrum.png", "Spectra at recorded points", spectrum_picture),
+    Picture(FILM_FILE, "film.mp4", "The pressure over time", pressure_film, is_film=True),
 ]

@@ -21,6 +21,7 @@ from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
+from groundswell.solvers.ultrasound.film_plane import records_of
 from groundswell.solvers.ultrasound.initial_pressure import (
     initial_in,
     initial_pressure,
@@ -322,12 +323,12 @@ class Setup(WaveSetup):
 
     def output_memory(self, part: Part) -> int:
         """Device memory of what a part of the grid records, bytes."""
-        return self.recording(part).device_bytes(self.case.output.records)
+        return self.recording(part).device_bytes(records_of(self))
 
     @property
     def output_bytes(self) -> int:
         """Size of the output files, bytes."""
-        records = self.recording(self.whole).file_bytes(self.case.output.records, self.steps)
+        records = self.recording(self.whole).file_bytes(records_of(self), self.steps)
         values = (getattr(self.materials, name) for name in PROPERTIES)
         arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
         return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))

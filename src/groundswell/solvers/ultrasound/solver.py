@@ -22,6 +22,7 @@ from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.ultrasound.fields import AXES
+from groundswell.solvers.ultrasound.film_plane import records_of
 from groundswell.solvers.ultrasound.outputs import Outputs
 from groundswell.solvers.ultrasound.overlaps import ExchangeOverlaps
 from groundswell.solvers.ultrasound.point_source import PointSource
@@ -110,7 +111,7 @@ class Ultrasound(ExplicitSolver):
         """Launches that fill the overlaps that recorders read to interpolate."""
         setup, arrays = self.setup, self._arrays
         whole = setup.recording(setup.whole)
-        found = ghosts_read(whole, setup.case.output.records, self.decomposition)
+        found = ghosts_read(whole, records_of(setup), self.decomposition)
         if not found:
             return []
         self._recorded = self._exchange(list(found.values()), [arrays[name] for name in found])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-MM, NS, MHZ = 1e-3, 1e-9, 1e6  # m, s, Hz
+MM, NS, US, MHZ = 1e-3, 1e-9, 1e-6, 1e6  # m, s, s, Hz
 _PRESSURE_UNITS = ((1e6, "MPa"), (1e3, "kPa"), (1.0, "Pa"), (1e-3, "mPa"))
 _INTENSITY_UNITS = ((1e4, "W/cm²"), (1e1, "mW/cm²"), (1e-2, "µW/cm²"))
 

@@ -13,13 +13,12 @@ from groundswell.solvers.ultrasound.heat.dose import LESION
 from groundswell.solvers.ultrasound.heat.treatment import HEAT_FILE
 from groundswell.solvers.ultrasound.plane_panels import (
     colour_bar,
-    draw_outline,
     draw_plane,
-    outlined,
     plane_picture,
     planes_of,
     through,
 )
+from groundswell.solvers.ultrasound.planes import draw_outline, outlined_property
 from groundswell.solvers.ultrasound.units import MM, place_text
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def heat_picture(results: str | Path) -> Path | None:
     position = _hottest(rise)
     if not float(rise.max()) > 0:
         return None
-    planes, outline = planes_of(position), outlined(folder)
+    planes, outline = planes_of(position), outlined_property(folder)
     cuts = [through(rise, position, plane) for plane in planes]
     path, has_lesion = folder / "heat.png", float(found["dose"].max()) >= LESION
     with plane_picture(path, cuts) as panels:
