@@ -86,6 +86,7 @@ LIMITS = {
     "find_rates": (80, 128),
     "sum_rows": (96, 96),
     "begin_step": (24, 24),
+    "begin_implicit_step": (24, 24),
     "end_first_step": (24, 24),
     "weigh_by_capacity": (24, 24),
     "set_at_rest": (24, 24),

@@ -11,6 +11,7 @@ KERNEL_GROUPS = {
     "advance": STEPS,
     "advance_first": STEPS,
     "begin_step": STEPS,
+    "begin_implicit_step": STEPS,
     "end_first_step": STEPS,
     "weigh_by_capacity": STEPS,
     "set_at_rest": TRANSFERS,

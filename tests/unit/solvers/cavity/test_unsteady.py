@@ -20,7 +20,7 @@ from groundswell.solvers.cavity.film import label_of
 from groundswell.solvers.cavity.middle_plane import plane_attributes
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
-from groundswell.solvers.cavity.verification.tall import mean_period
+from groundswell.solvers.cavity.verification.tall import mean_period, persistence
 from groundswell.solvers.cavity.verification.vortices import vortices_in_time
 
 MIRROR = {"kind": "symmetry"}
@@ -213,6 +213,9 @@ def test_the_period_of_an_oscillation() -> None:
     times = 0.1 * np.arange(400)
     values = 4.6 + 0.001 * times + 0.01 * np.sin(2 * np.pi * times / 3.4)
     assert mean_period(times, values) == (pytest.approx(3.4, rel=3e-3), 11)
+    assert persistence(times, values) == pytest.approx(1, abs=0.05)
+    decaying = 0.01 * np.exp(-0.05 * times) * np.sin(2 * np.pi * times / 3.4)
+    assert persistence(times, decaying) == pytest.approx(np.exp(-1), rel=0.1)
 
 
 def _opened(path: Path) -> Any:

@@ -27,7 +27,7 @@ TOLERANCE = 1e-4  # of the steps' residuals: 0.1 % of the largest rates of chang
 # From rest, the oscillation grows slowly. That at a larger Rayleigh number grows faster.
 STRONGER, STRONGER_DURATION = 5e5, 50.0
 DURATION, OBSERVED = 150.0, 60.0
-MIN_OSCILLATIONS = 10
+MIN_OSCILLATIONS, LASTING = 10, 0.8
 
 
 def oscillating(backend: Backend, full: bool) -> Iterator[Check]:
@@ -40,6 +40,8 @@ def oscillating(backend: Backend, full: bool) -> Iterator[Check]:
     period, count = mean_period(times[late], nusselt[late])
     error = 100 * (period / PERIOD - 1)
     yield Check.at_least("8 times as high as wide: oscillations", count, MIN_OSCILLATIONS)
+    lasting = persistence(times[late], nusselt[late])
+    yield Check.at_least("8 times as high as wide: amplitude over earlier one", lasting, LASTING)
     yield Check.near("8 times as high as wide: period", error, 0, 1, "%", f"{period:.4f}")
     mean = nusselt[late].mean()
     error = 100 * (mean / NUSSELT - 1)
@@ -78,9 +80,20 @@ def _run(solver: UnsteadyCavity) -> UnsteadyCavity:
 
 def mean_period(times: Floats, values: Floats) -> tuple[float, int]:
     """The mean time between rises of values through their trend, and the number of periods."""
-    about = values - np.polyval(np.polyfit(times - times[0], values, 2), times - times[0])
+    about = _about_trend(times, values)
     before = np.flatnonzero((about[:-1] < 0) & (about[1:] >= 0))
     slope = about[before + 1] - about[before]
     rises = times[before] - about[before] * (times[before + 1] - times[before]) / slope
     count = len(rises) - 1
     return (float(rises[-1] - rises[0]) / count, count) if count > 0 else (0.0, 0)
+
+
+def persistence(times: Floats, values: Floats) -> float:
+    """Root mean square about the trend in the second half of the times over that in the first."""
+    first, second = np.array_split(_about_trend(times, values) ** 2, 2)
+    return float(np.sqrt(second.mean() / first.mean()))
+
+
+def _about_trend(times: Floats, values: Floats) -> Floats:
+    trend = np.polyfit(times - times[0], values, 2)
+    return np.asarray(values - np.polyval(trend, times - times[0]))
