@@ -22,6 +22,8 @@ from variants import quick_run
 # Several threads, also where there is one core. BLAS has threads of its own, which spin.
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Threads that wait for each other must not spin: other tests use the cores at the same time.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Programs that import mpi4py themselves start without a network, too; see launcher.py.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 
