@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from groundswell.errors import InputError
 from groundswell.simulation.summary import read_summary
@@ -20,9 +19,7 @@ from groundswell.solvers.ultrasound import results
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
 from groundswell.solvers.ultrasound.focus import Focus
 from groundswell.solvers.ultrasound.recorded_intensity import RecordedIntensity, intensity_near
-from groundswell.solvers.ultrasound.run_facts import FACTS
-from groundswell.solvers.ultrasound.source_case import Shape
-from groundswell.solvers.ultrasound.transducers import Surface
+from groundswell.solvers.ultrasound.run_facts import FACTS, surfaces_of
 
 if TYPE_CHECKING:
     import xarray
@@ -142,7 +139,8 @@ class BeamNumbers:
     @property
     def pulse_integral(self) -> float:
         """Integral of p^2 / (rho c) over the run, J/m^2."""
-        return self._mean * self._peak.attrs["samples"] * self._peak.attrs["time_step"]
+        seconds = float(self._peak.attrs["samples"] * self._peak.attrs["time_step"])
+        return self._mean * seconds
 
     @property
     def _mean(self) -> float:
@@ -220,15 +218,3 @@ def _attenuation(
     points = np.concatenate([surface.sample(step).points for surface in surfaces])
     distance = float(np.linalg.norm(points - at, axis=1).min())
     return derating * distance / CM * frequency / MHZ
-
-
-def surfaces_of(facts: Mapping[str, Any]) -> list[Surface]:
-    """The surfaces of all sources but masks."""
-    shapes = [
-        shape
-        for source in facts["sources"]
-        for shape in source.get("elements") or [source["shape"]]
-        if shape["kind"] != "mask"
-    ]
-    read: TypeAdapter[Any] = TypeAdapter(Shape)
-    return [surface for shape in shapes for surface in read.validate_python(shape).elements]
