@@ -10,6 +10,7 @@ from scipy.ndimage import uniform_filter
 
 from groundswell.arrays import Mask, Reals
 from groundswell.backends.host_threads import in_threads
+from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers import Surface
 
 if TYPE_CHECKING:
@@ -64,7 +65,34 @@ def find_focus(
     if points_per_wavelength is not None:
         soft = away_from(surfaces, soft, pressure, points_per_wavelength)
     width = 2 * int((points_per_wavelength or 0) // 4) + 1  # about half a wavelength
-    at = _largest(pressure.values, soft, width)
+    return _focus_of(pressure, _largest(pressure.values, soft, width))
+
+
+def focus_at(pressure: xarray.DataArray, position: Sequence[float]) -> Focus:
+    """The focus of a map (z, y, x) if it is at the point nearest to a position.
+
+    Args:
+        position: x, y and, in three dimensions, z, m.
+
+    Raises:
+        InputError: the position has too few or too many coordinates, or lies outside the map.
+    """
+    axes = [axis for axis in "xyz" if pressure.sizes[axis] > 1]
+    if len(position) != len(axes):
+        raise InputError(f"at = {tuple(position)} must have the coordinates {', '.join(axes)}, m")
+    found = dict.fromkeys(pressure.dims, 0)
+    for axis, at in zip(axes, position, strict=True):
+        known = pressure[axis].values
+        found[axis] = int(np.abs(known - at).argmin())
+        if not abs(known[found[axis]] - at) <= np.diff(known[:2])[0]:
+            raise InputError(
+                f"at: {axis} = {at:g} m lies outside the region, {known[0]:g} to {known[-1]:g} m"
+            )
+    return _focus_of(pressure, tuple(found.values()))
+
+
+def _focus_of(pressure: xarray.DataArray, at: tuple[int, ...]) -> Focus:
+    """The pressure and the widths at a point, given by its indices."""
     place = dict(zip(pressure.dims, at, strict=True))
     axes = [str(axis) for axis in pressure.dims if pressure.sizes[axis] > 1][::-1]
     edges = {}
