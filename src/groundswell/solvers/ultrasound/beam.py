@@ -7,22 +7,19 @@ the largest pulse intensity integral.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from groundswell.errors import InputError
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound import results
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
-from groundswell.solvers.ultrasound.focus import Focus
+from groundswell.solvers.ultrasound.focus import Focus, focus_at
 from groundswell.solvers.ultrasound.recorded_intensity import RecordedIntensity, intensity_near
-from groundswell.solvers.ultrasound.run_facts import FACTS
-from groundswell.solvers.ultrasound.source_case import Shape
-from groundswell.solvers.ultrasound.transducers import Surface
+from groundswell.solvers.ultrasound.run_facts import FACTS, surfaces_of
 
 if TYPE_CHECKING:
     import xarray
@@ -59,7 +56,11 @@ class Beam(NamedTuple):
 
 
 def beam(
-    folder: Path, frequency: float | None = None, derating: float = 0.0, duty: float | None = None
+    folder: Path,
+    frequency: float | None = None,
+    derating: float = 0.0,
+    duty: float | None = None,
+    at: Sequence[float] | None = None,
 ) -> Beam:
     """Peak pressures, intensities and the mechanical index at the focus of a run.
 
@@ -73,6 +74,7 @@ def beam(
         derating: attenuation that reduces pressures and intensities, dB/(cm MHz), such as 0.3, over
             the distance of the focus from the nearest point of the sources.
         duty: fraction of the time in which pulses are on, for the time average.
+        at: the point to take instead of the focus, such as a target, x, y and z, m.
 
     Raises:
         InputError: maps or properties are missing, an argument is invalid, or the derating needs a
@@ -81,7 +83,8 @@ def beam(
     _require(frequency, derating, duty)
     facts = facts_of(folder)
     medium = results.medium(folder) if (folder / MEDIUM_FILE).exists() else None
-    found, peak = results.focus(folder), results.fields(folder)
+    peak = results.fields(folder)
+    found = results.focus(folder) if at is None else focus_at(peak["p_max"], at)
     numbers = BeamNumbers(found, peak, properties_at(found.position, medium, facts["uniform"]))
     frequency = frequency or common_frequency(facts)
     loss = _attenuation(found, facts, derating, frequency)
@@ -95,7 +98,10 @@ def facts_of(folder: Path) -> Mapping[str, Any]:
     Raises:
         InputError: there is no summary, or it has no facts.
     """
-    facts = read_summary(folder)["case"].get(FACTS)
+    summary = read_summary(folder)
+    if summary.get("solver") != "ultrasound":
+        raise InputError(f"{folder} has no results of ultrasound, but of {summary.get('solver')}")
+    facts = summary["case"].get(FACTS)
     if not isinstance(facts, Mapping):
         raise InputError(f"{folder}: {OLD}")
     return facts
@@ -142,7 +148,8 @@ class BeamNumbers:
     @property
     def pulse_integral(self) -> float:
         """Integral of p^2 / (rho c) over the run, J/m^2."""
-        return self._mean * self._peak.attrs["samples"] * self._peak.attrs["time_step"]
+        seconds = float(self._peak.attrs["samples"] * self._peak.attrs["time_step"])
+        return self._mean * seconds
 
     @property
     def _mean(self) -> float:
@@ -220,15 +227,3 @@ def _attenuation(
     points = np.concatenate([surface.sample(step).points for surface in surfaces])
     distance = float(np.linalg.norm(points - at, axis=1).min())
     return derating * distance / CM * frequency / MHZ
-
-
-def surfaces_of(facts: Mapping[str, Any]) -> list[Surface]:
-    """The surfaces of all sources but masks."""
-    shapes = [
-        shape
-        for source in facts["sources"]
-        for shape in source.get("elements") or [source["shape"]]
-        if shape["kind"] != "mask"
-    ]
-    read: TypeAdapter[Any] = TypeAdapter(Shape)
-    return [surface for shape in shapes for surface in read.validate_python(shape).elements]

@@ -62,7 +62,7 @@ class EndedRun:
         Args:
             files: paths of the files of the run, by their final names.
         """
-        focus = results.focus_in(self.folder, self.per_wavelength)
+        focus = results.focus_in(self.folder, self.per_wavelength, self.facts["sources"])
         if not focus.pressure > 0:
             return [], []
         peak, records = results.fields(self.folder), _records(files)

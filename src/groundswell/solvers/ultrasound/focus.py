@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy.ndimage import uniform_filter
 
 from groundswell.arrays import Mask, Reals
 from groundswell.backends.host_threads import in_threads
+from groundswell.errors import InputError
+from groundswell.solvers.ultrasound.transducers import Surface
 
 if TYPE_CHECKING:
     import xarray
@@ -42,23 +45,54 @@ def find_focus(
     pressure: xarray.DataArray,
     speed: xarray.DataArray | None = None,
     points_per_wavelength: float | None = None,
+    surfaces: Sequence[Surface] = (),
 ) -> Focus:
     """Find the focus of a map of the maximum pressure (z, y, x), and its -6 dB widths.
 
     The search leaves out bone, where standing waves may be stronger than the focus behind it. With
     the wavelength, it compares mean squares over half a wavelength, so that a peak of a standing
-    wave outside bone does not count as a focus, and then takes the largest pressure there. The
-    search does not leave out the near field of the transducer, which may be stronger than a weak
-    focus.
+    wave outside bone does not count as a focus, and then takes the largest pressure there. Points
+    within about a wavelength of transducers do not count either; the near field beyond may still be
+    stronger than a weak focus.
 
     Args:
         pressure: maximum pressure at each point, Pa.
         speed: sound speed, m/s. Points with a speed of BONE or more count as bone, unless all do.
         points_per_wavelength: points of the shortest wavelength of the sources.
+        surfaces: those of the transducers.
     """
     soft = _soft(pressure, speed)
+    if points_per_wavelength is not None:
+        soft = away_from(surfaces, soft, pressure, points_per_wavelength)
     width = 2 * int((points_per_wavelength or 0) // 4) + 1  # about half a wavelength
-    at = _largest(pressure.values, soft, width)
+    return _focus_of(pressure, _largest(pressure.values, soft, width))
+
+
+def focus_at(pressure: xarray.DataArray, position: Sequence[float]) -> Focus:
+    """The focus of a map (z, y, x) if it is at the point nearest to a position.
+
+    Args:
+        position: x, y and, in three dimensions, z, m.
+
+    Raises:
+        InputError: the position has too few or too many coordinates, or lies outside the map.
+    """
+    axes = [axis for axis in "xyz" if pressure.sizes[axis] > 1]
+    if len(position) != len(axes):
+        raise InputError(f"at = {tuple(position)} must have the coordinates {', '.join(axes)}, m")
+    found = dict.fromkeys(pressure.dims, 0)
+    for axis, at in zip(axes, position, strict=True):
+        known = pressure[axis].values
+        found[axis] = int(np.abs(known - at).argmin())
+        if not abs(known[found[axis]] - at) <= np.diff(known[:2])[0]:
+            raise InputError(
+                f"at: {axis} = {at:g} m lies outside the region, {known[0]:g} to {known[-1]:g} m"
+            )
+    return _focus_of(pressure, tuple(found.values()))
+
+
+def _focus_of(pressure: xarray.DataArray, at: tuple[int, ...]) -> Focus:
+    """The pressure and the widths at a point, given by its indices."""
     place = dict(zip(pressure.dims, at, strict=True))
     axes = [str(axis) for axis in pressure.dims if pressure.sizes[axis] > 1][::-1]
     edges = {}
@@ -73,6 +107,30 @@ def _soft(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> Mask:
     """Whether points are outside bone."""
     soft = np.ones(pressure.shape, bool) if speed is None else speed.values < BONE
     return soft if soft.any() else ~soft
+
+
+def away_from(
+    surfaces: Sequence[Surface], allowed: Mask, values: xarray.DataArray, per_wavelength: float
+) -> Mask:
+    """The allowed points that are a wavelength or more away from surfaces; all if none is.
+
+    Cubes of two wavelengths around points on the surfaces, half a wavelength apart, are left out.
+    """
+    first = np.array([float(values[axis][0]) for axis in "zyx"])
+    steps = [
+        float(np.diff(values[axis][:2])[0]) if values.sizes[axis] > 1 else 1.0 for axis in "zyx"
+    ]
+    widest = max(h for h, n in zip(steps, values.shape, strict=True) if n > 1)
+    reach = per_wavelength * widest / np.array(steps)
+    found = allowed.copy()
+    for surface in surfaces:
+        points = surface.sample(per_wavelength * widest / 2).points[:, ::-1]
+        indices = (points - first) / steps
+        lows, highs = np.ceil(indices - reach), np.floor(indices + reach)
+        for low, high in zip(lows.astype(int), highs.astype(int), strict=True):
+            box = (slice(max(a, 0), max(b + 1, 0)) for a, b in zip(low, high, strict=True))
+            found[tuple(box)] = False
+    return found if found.any() else allowed
 
 
 def _largest(values: Reals, allowed: Mask, width: int) -> tuple[int, ...]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.plotting.style import INK, WIDTH, picture
 from groundswell.solvers.ultrasound.planes import ends
+from groundswell.solvers.ultrasound.transducers import Surface
 from groundswell.solvers.ultrasound.units import MM
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 Plane = tuple[str, str]  # its horizontal and its vertical axis
 PLANES: tuple[Plane, ...] = (("x", "y"), ("x", "z"), ("y", "z"))
+SURFACE, SURFACE_STEPS = "#37d5c8", 400  # colour; points along a side of the picture
 _HIGHEST = 7.0  # inches, largest height of a panel
 _LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
 
@@ -99,3 +102,31 @@ def draw_plane(
     axes.plot(position[across] / MM, position[up] / MM, "+", color=INK, markersize=9)
     axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
     return image
+
+
+def draw_surfaces(
+    axes: Axes, surfaces: Sequence[Surface], position: Mapping[str, float], plane: Plane
+) -> bool:
+    """Draw where the surfaces of transducers cross a plane through a position.
+
+    Returns:
+        Whether there is anything to draw.
+    """
+    if not surfaces:
+        return False
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    step = MM * max(right - left, high - low) / SURFACE_STEPS
+    others = [axis for axis in position if axis not in plane]
+    points = [_near(surface.sample(step).points, position, others, step) for surface in surfaces]
+    across, up = (np.concatenate([p["xyz".index(axis)] for p in points]) for axis in plane)
+    axes.plot(across / MM, up / MM, ".", color=SURFACE, markersize=2.5)
+    axes.set(xlim=(left, right), ylim=(low, high))
+    return len(across) > 0
+
+
+def _near(
+    points: Floats, position: Mapping[str, float], others: Sequence[str], step: float
+) -> Floats:
+    """Coordinates (3, n) of the points within a step of a position along some axes."""
+    away = [np.abs(points[:, "xyz".index(axis)] - position[axis]) <= step for axis in others]
+    return np.asarray(points[np.all(away, axis=0)] if away else points).T

@@ -29,11 +29,14 @@ from groundswell.solvers.ultrasound.heat.treatment import HEAT_FILE
 from groundswell.solvers.ultrasound.plane_panels import (
     colour_bar,
     draw_plane,
+    draw_surfaces,
     plane_picture,
     planes_of,
     through,
 )
 from groundswell.solvers.ultrasound.planes import draw_outline, outlined_property
+from groundswell.solvers.ultrasound.run_facts import FACTS, surfaces_of
+from groundswell.solvers.ultrasound.transducers import Surface
 from groundswell.solvers.ultrasound.units import MM, place_text, pressure_unit
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ def pressure_picture(results: str | Path) -> Path | None:
     """Draw `pressure.png`: the largest pressure in the planes of the grid through the focus.
 
     White lines outline the parts of the medium, by sound speed or, if that is uniform, by density.
+    Turquoise points show where the surfaces of transducers cross the planes.
 
     Args:
         results: folder with `peak_pressure.nc`.
@@ -72,17 +76,25 @@ def pressure_picture(results: str | Path) -> Path | None:
     planes = planes_of(focus.position)
     cuts = [through(peak, focus.position, plane) / unit for plane in planes]
     limit = max(float(cut.max()) for cut in cuts)
-    path = folder / "pressure.png"
+    path, surfaces, has_surface = folder / "pressure.png", _surfaces(folder), False
     with plane_picture(path, cuts) as panels:
         for axes, cut, plane in zip(panels, cuts, planes, strict=False):
             image = draw_plane(axes, cut, focus.position, limit)
             if outline is not None:
                 draw_outline(axes, through(outline, focus.position, plane))
+            has_surface |= draw_surfaces(axes, surfaces, focus.position, plane)
         colour_bar(panels[-1], image, f"Largest pressure ({name})")
         subtitle = f"{focus.pressure / unit:.3g} {name} at {place_text(focus.position)}"
         lines = "" if outline is None else f"; white lines: {outline.attrs['name']}"
+        lines += "; turquoise: transducer" if has_surface else ""
         headline(panels[0], _title(folder), subtitle + lines)
     return path
+
+
+def _surfaces(folder: Path) -> list[Surface]:
+    """The surfaces of the sources; none if the summary is that of an earlier version."""
+    facts = read_summary(folder)["case"].get(FACTS)
+    return surfaces_of(facts) if facts else []
 
 
 # --- the focus ------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
@@ -15,6 +17,7 @@ from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
 from groundswell.solvers.ultrasound.kwave.case import OUTPUT_FILE
 from groundswell.solvers.ultrasound.kwave.output_file import read_samples
+from groundswell.solvers.ultrasound.run_facts import FACTS, surfaces_of
 
 if TYPE_CHECKING:
     import xarray
@@ -57,17 +60,25 @@ def focus(folder: Path) -> Focus:
     Raises:
         InputError: the run has not written the largest pressure, or a file is damaged.
     """
-    return focus_in(folder, read_summary(folder)["case"].get("points_per_wavelength"))
+    case = read_summary(folder)["case"]
+    sources = case.get(FACTS, {}).get("sources", [])
+    return focus_in(folder, case.get("points_per_wavelength"), sources)
 
 
-def focus_in(folder: Path, per_wavelength: float | None) -> Focus:
+def focus_in(
+    folder: Path, per_wavelength: float | None, sources: Sequence[Mapping[str, Any]]
+) -> Focus:
     """The same of a folder without a summary, such as that of a run that is ending.
 
-    It is found again only if the files or the points per wavelength differ from those of the last
-    call, which several pictures need, and not if the files have been moved.
+    It is found again only if the files or the arguments differ from those of the last call, which
+    several pictures need, and not if the files have been moved.
+
+    Args:
+        per_wavelength: points of the shortest wavelength of the sources.
+        sources: their tables; see `run_facts`.
     """
     files = tuple(_version(folder / name) for name in (PEAK_FILE, MEDIUM_FILE))
-    return _focus(_Maps(folder, files, per_wavelength))
+    return _focus(_Maps(folder, files, per_wavelength, json.dumps(sources)))
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,7 @@ class _Maps:
     folder: Path = field(compare=False)
     files: tuple[tuple[int, ...] | None, ...]
     per_wavelength: float | None
+    sources: str
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
@@ -91,7 +103,8 @@ def _version(path: Path) -> tuple[int, ...] | None:
 def _focus(maps: _Maps) -> Focus:
     properties = medium(maps.folder) if (maps.folder / MEDIUM_FILE).exists() else {}
     largest = fields(maps.folder)["p_max"]
-    return find_focus(largest, properties.get("speed"), maps.per_wavelength)
+    surfaces = surfaces_of({"sources": json.loads(maps.sources)})
+    return find_focus(largest, properties.get("speed"), maps.per_wavelength, surfaces)
 
 
 def records(folder: Path) -> dict[str, xarray.Dataset]:

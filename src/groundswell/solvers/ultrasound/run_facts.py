@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isinf
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from groundswell.arrays import Floats
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
-from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
+from groundswell.solvers.ultrasound.source_case import SampledSignal, Shape, SourceSection
+from groundswell.solvers.ultrasound.transducers import Surface
 from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
 FACTS = "run_facts"  # their key in the quantities of a case
@@ -80,3 +82,15 @@ def pulse_duration(times: Floats, values: Floats) -> float:
     total = np.cumsum(np.square(values))
     first, last = np.interp([0.5 - PART / 2, 0.5 + PART / 2], total / total[-1], times)
     return float((last - first) / PART)
+
+
+def surfaces_of(facts: Mapping[str, Any]) -> list[Surface]:
+    """The surfaces of all sources but masks."""
+    shapes = [
+        shape
+        for source in facts["sources"]
+        for shape in source.get("elements") or [source["shape"]]
+        if shape["kind"] != "mask"
+    ]
+    read: TypeAdapter[Any] = TypeAdapter(Shape)
+    return [surface for shape in shapes for surface in read.validate_python(shape).elements]

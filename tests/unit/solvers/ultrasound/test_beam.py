@@ -129,6 +129,20 @@ def test_the_numbers_are_findings_of_the_run(continuous: Any, pulse: Any) -> Non
     )
 
 
+def test_numbers_may_be_those_of_a_target(continuous: Any) -> None:
+    here = continuous.beam(at=(8.1e-3, 3e-3))
+    assert here.focus.position == pytest.approx({"x": 8e-3, "y": 3e-3})
+    found = continuous.fields["p_max"].sel(here.focus.position, method="nearest").item()
+    assert here.focus.pressure == found < continuous.focus.pressure
+    assert continuous.beam(at=(13e-3, 3e-3)).focus == continuous.focus
+    with pytest.raises(InputError, match="must have the coordinates x, y, m"):
+        continuous.beam(at=(8e-3, 3e-3, 0.0))
+    with pytest.raises(
+        InputError, match=r"at: x = 0\.9 m lies outside the region, 0 to 0\.02375 m"
+    ):
+        continuous.beam(at=(0.9, 3e-3))
+
+
 def test_impossible_arguments_are_refused(pulse: Any) -> None:
     for given in ({"frequency": 0.0}, {"derating": -1.0}, {"duty": 1.5}):
         with pytest.raises(InputError, match="must"):

@@ -11,6 +11,7 @@ from scipy.ndimage import uniform_filter
 
 from groundswell.backends import host_threads
 from groundswell.solvers.ultrasound.focus import HALF, edges_of, find_focus
+from groundswell.solvers.ultrasound.transducers import Line
 
 
 def gaussian(size: tuple[int, int, int], at: tuple[float, ...], sigma: tuple[float, ...]) -> Any:
@@ -87,3 +88,16 @@ def test_slabs_of_planes_do_not_move_the_focus(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(host_threads, "default_threads", lambda count=threads: count)
         focus = find_focus(pressure, xarray.where(soft, 1500.0, 3000.0) + 0 * pressure, 2.0 * width)
         assert focus.pressure == expected < 6e5
+
+
+def test_points_beside_a_transducer_are_not_the_focus() -> None:
+    """One peak is on a line, the other one 9 points beside it."""
+    pressure = gaussian((120, 60, 1), (8e-3, 3e-3, 0), (1e-3, 5e-4, 1))
+    pressure[0, 40, 10] = pressure[0, 40, 19] = 9e5
+    line = Line((1e-3, 2e-3, 0), (1e-3, 4.4e-3, 0))
+    away = find_focus(pressure, surfaces=[line], points_per_wavelength=2)
+    assert away.position == pytest.approx({"x": 1.9e-3, "y": 4e-3})
+    focus = find_focus(pressure, surfaces=[line], points_per_wavelength=10)
+    assert focus.position == pytest.approx({"x": 8e-3, "y": 3e-3})
+    everywhere = find_focus(pressure, surfaces=[line], points_per_wavelength=1000)
+    assert everywhere.pressure == pytest.approx(9e5)

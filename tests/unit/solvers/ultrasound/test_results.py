@@ -191,6 +191,15 @@ def test_pictures_of_three_dimensions_are_drawn_without_medium_and_records(solid
     assert list(solid.focus.position) == ["x", "y", "z"]
 
 
+def test_the_map_shows_where_the_transducer_is(result: Any) -> None:
+    """Points of the arc are turquoise, in the left third of the picture only."""
+    (path, *_) = draw_pictures(result.folder, pytest.fail)
+    red, green, blue = np.moveaxis(imread(path)[..., :3], -1, 0)
+    turquoise = (red < 0.3) & (green > 0.75) & (abs(green - blue) < 0.1)
+    assert turquoise.sum() > 200
+    assert np.flatnonzero(turquoise.any(axis=0)).max() < red.shape[1] / 3
+
+
 def test_a_run_without_sound_has_no_pictures() -> None:
     silent = simulate(duration="0.2 us", output={"maps": True}, precision="double")
     zero = xarray.load_dataset(silent.folder / "peak_pressure.nc", engine="h5netcdf") * 0
