@@ -30,6 +30,7 @@ _QUADS = 50_000  # of a panel, about
 _FINEST = 24  # quads along an edge of an element
 _LINES_NEARER = 0.02  # of the domain's size: what lines lie on must not cover them
 _VIEW = {"elev": 28, "azim": -62}  # degrees
+_ZOOM = 0.87  # leaves room for the labels of axes
 _SHORT, _SHORTEST = 0.4, 0.15  # of the longest axis: has few ticks; has one
 _MAP = "coolwarm"  # nowhere so dark that lines get lost
 
@@ -177,9 +178,9 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
     axes.add_collection3d(
         Poly3DCollection(shapes, facecolor=rgba, edgecolor=rgba, lw=_line_width(faces))
     )
-    axes.set(xlabel="x", ylabel="y", zlabel="z")
+    axes.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
     axes.set(**{f"{name}lim": ends for name, *ends in zip("xyz", low, high, strict=True)})
-    axes.set_aspect("equal")
+    axes.set_box_aspect(tuple(high - low), zoom=_ZOOM)
     axes.patch.set_visible(False)  # it would cover labels of the panel before it
     _label(axes, high, high - low)
 
@@ -190,7 +191,7 @@ def _label(axes: Axes3D, high: Floats, size: Floats) -> None:
 
     axes.tick_params(labelsize=9, pad=0)
     is_flat = size[2] < _SHORTEST * size.max()  # matplotlib then puts labels nearer
-    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": -4}
+    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": 3}
     for n, name in enumerate("xyz"):
         axis, length = getattr(axes, f"{name}axis"), size[n] / size.max()
         axis.labelpad = pads[name]
