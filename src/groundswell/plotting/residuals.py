@@ -46,7 +46,7 @@ def residuals_picture(
         if len(shown) > 1:
             axes.legend(frameon=False)
         axes.set(xlabel=count, ylabel=label)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         grid_lines(axes)
         headline(axes, "Convergence", f"Residuals over {at[-1]:,.0f} {count}s")
     return path
