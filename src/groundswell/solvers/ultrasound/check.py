@@ -11,7 +11,7 @@ from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.ultrasound.cost import savings
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
-from groundswell.solvers.ultrasound.film_plane import film_quantities, film_warnings
+from groundswell.solvers.ultrasound.film_check import film_quantities, film_warnings
 from groundswell.solvers.ultrasound.run_facts import FACTS, run_facts
 from groundswell.solvers.ultrasound.setup import Setup
 from groundswell.solvers.ultrasound.stability_messages import density_range

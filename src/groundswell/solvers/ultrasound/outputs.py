@@ -67,7 +67,7 @@ class Outputs(Recorders):
         self.warnings: list[str] = []
         self._series: dict[str, Output] = {}
         super().__init__(
-            records_of(setup),
+            records_of(setup.case.output, setup),
             setup.recording(part),
             fields,
             propagation.backend,

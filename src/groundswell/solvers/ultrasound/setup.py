@@ -323,12 +323,14 @@ class Setup(WaveSetup):
 
     def output_memory(self, part: Part) -> int:
         """Device memory of what a part of the grid records, bytes."""
-        return self.recording(part).device_bytes(records_of(self))
+        return self.recording(part).device_bytes(records_of(self.case.output, self))
 
     @property
     def output_bytes(self) -> int:
         """Size of the output files, bytes."""
-        records = self.recording(self.whole).file_bytes(records_of(self), self.steps)
+        records = self.recording(self.whole).file_bytes(
+            records_of(self.case.output, self), self.steps
+        )
         values = (getattr(self.materials, name) for name in PROPERTIES)
         arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
         return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))

@@ -111,7 +111,7 @@ class Ultrasound(ExplicitSolver):
         """Launches that fill the overlaps that recorders read to interpolate."""
         setup, arrays = self.setup, self._arrays
         whole = setup.recording(setup.whole)
-        found = ghosts_read(whole, records_of(setup), self.decomposition)
+        found = ghosts_read(whole, records_of(setup.case.output, setup), self.decomposition)
         if not found:
             return []
         self._recorded = self._exchange(list(found.values()), [arrays[name] for name in found])

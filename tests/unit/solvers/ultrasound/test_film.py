@@ -12,7 +12,8 @@ from ultrasound_cases import ARC, BURST, build
 import groundswell as gs
 from groundswell.report.pictures import draw_pictures
 from groundswell.solvers.ultrasound import film
-from groundswell.solvers.ultrasound.film_plane import film_quantities, film_warnings, plane_of
+from groundswell.solvers.ultrasound.film_check import film_quantities, film_warnings
+from groundswell.solvers.ultrasound.film_plane import plane_of
 from groundswell.solvers.ultrasound.setup import Setup, prepare
 
 MM = 1e-3
