@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -65,9 +66,11 @@ class EndedRun:
         focus = results.focus_in(self.folder, self.per_wavelength, self.facts["sources"])
         if not focus.pressure > 0:
             return [], []
-        peak, records = results.fields(self.folder), _records(files)
-        found = [*self._beam(focus, peak, records)]
-        change = self._change(focus, records)
+        with ExitStack() as opened:  # the files will be moved
+            peak = opened.enter_context(results.fields(self.folder))
+            records = {name: opened.enter_context(of) for name, of in _records(files).items()}
+            found = [*self._beam(focus, peak, records)]
+            change = self._change(focus, records)
         if change is None:
             return found, []
         return [*found, *steady_findings(change)], [*steady_warnings(change)]

@@ -82,7 +82,11 @@ def phase_correction(
     setup = prepare(case)
     elements = [*_elements(setup)]
     points, weights = _grid_weights(setup, [element.surface for element in elements])
-    found = run_built(_reciprocal(case, target, points), quiet=quiet).records[FILE]
+    try:
+        result = run_built(_reciprocal(case, target, points), quiet=quiet)
+    except InputError as error:
+        raise InputError(f"a run with a source at the target is not possible: {error}") from None
+    found = result.records[FILE]
     angles = np.radians(found["p_phase"].values.ravel().astype(float))
     pressure = found["p_amplitude"].values.ravel() * np.exp(1j * angles)
     return _corrected(elements, weights @ pressure, _sums(weights), amplitudes=amplitudes)

@@ -15,6 +15,7 @@ from groundswell.solvers.ultrasound.intensity import mean_intensity
 if TYPE_CHECKING:
     import xarray
 
+LARGEST = 2**24  # values around the focus; more would take seconds
 REACH = 12.5  # points on either side that the interpolation of velocities may need
 
 
@@ -31,7 +32,7 @@ def intensity_near(
     """The mean intensity at the focus from the first record that has all its components.
 
     None if there is none: the focus must lie within half a spacing of a recorded point, for planes
-    and boxes at least 8 points from their ends.
+    and boxes at least 8 points from their ends. Long series of boxes are left out; see LARGEST.
 
     Args:
         peak: the maps, on the points of the grid.
@@ -39,7 +40,7 @@ def intensity_near(
     spacing = {axis: float(np.ptp(peak[axis][:2].values)) for axis in focus.position}
     for name, record in records.items():
         near = _near(record, focus.position, spacing)
-        if near is None:
+        if near is None or sum(array.size for array in near.data_vars.values()) > LARGEST:
             continue
         try:
             found = mean_intensity(near)

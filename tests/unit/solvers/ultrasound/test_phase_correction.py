@@ -93,6 +93,8 @@ def test_arrays_that_have_no_phases_are_refused() -> None:
             phase_correction(build(**changes), TARGET)
     with pytest.raises(InputError, match="the target has 3 coordinates; give 2"):
         phase_correction(one, (1e-3, 2e-3, 3e-3))
+    with pytest.raises(InputError, match="a run with a source at the target is not possible"):
+        phase_correction(one, (99e-3, 2e-3))
     edge = [{"kind": "line", "start": [x, 3e-3], "end": [x, 4e-3]} for x in (0.1e-3, 2e-3)]
     with pytest.raises(InputError, match="element 0 extends into an absorbing layer"):
         phase_correction(build(elements=edge), TARGET)

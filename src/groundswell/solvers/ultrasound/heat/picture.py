@@ -56,7 +56,7 @@ def heat_picture(results: str | Path) -> Path | None:
                 draw_outline(axes, through(outline, position, plane))
             if has_lesion:
                 _draw_lesion(axes, through(found["dose"], position, plane))
-        colour_bar(panels[-1], image, "Largest rise of the temperature (K)")
+        colour_bar(panels[-1], image, "Largest rise (K)")
         peak = f"{found.attrs['peak_temperature']:.3g} °C at {place_text(position)}"
         line = f"; line: {LESION:g} CEM43" if has_lesion else ""
         headline(panels[0], title_of(found.attrs, "Heat"), peak + line)

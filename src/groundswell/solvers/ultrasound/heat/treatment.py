@@ -12,6 +12,7 @@ import numpy as np
 import xarray
 
 from groundswell.arrays import Floats
+from groundswell.backends.host_threads import for_each
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import Variable
 from groundswell.outputs.files import write_fields
@@ -174,15 +175,26 @@ class Treated(NamedTuple):
 def treat(method: Bioheat, exposure: Exposure) -> Treated:
     """Advance through a treatment, with the largest temperature and the dose of each point."""
     now, hottest, times = 0.0, [exposure.start], [0.0]
-    largest = last = np.asarray(exposure.start)
+    last = largest = np.asarray(exposure.start)
     dose = np.asarray(0.0)
     for seconds, share in exposure.steps():
         before, last = last, exposure.start + method.advance(seconds, share)
-        dose, largest = dose + dose_of(before, last, seconds), np.maximum(largest, last)
+        dose = dose if dose.ndim else np.zeros(last.shape)
+        _add_dose(dose, np.broadcast_to(before, last.shape), last, seconds)
+        largest = np.maximum(largest, last)
         now += seconds
         times.append(now)
         hottest.append(float(last.max()))
     return Treated(last, largest, dose, np.array(times), np.array(hottest))
+
+
+def _add_dose(dose: Floats, before: Floats, after: Floats, seconds: float) -> None:
+    """Add the dose of a step, (z, y, x), plane by plane in threads, with small temporaries."""
+
+    def add(k: int) -> None:
+        dose[k] += dose_of(before[k], after[k], seconds)
+
+    for_each(add, range(len(dose)))
 
 
 def _summarised(medium: HeatedMedium, found: Treated) -> Heat:
