@@ -1,11 +1,20 @@
-"""Round numbers, and units that fit."""
+"""Round numbers, units that fit, and the layout of pictures."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
-from groundswell.plotting.style import round_below, round_numbers, speed_unit
+from groundswell.plotting.style import (
+    headline,
+    round_below,
+    round_numbers,
+    settle_layout,
+    speed_unit,
+    styled_figure,
+)
 
 pytestmark = pytest.mark.each_value
 
@@ -25,3 +34,19 @@ def test_speeds_get_a_fitting_unit(largest: float, name: str) -> None:
     unit, found = speed_unit(largest)
     assert found == name
     assert unit == {"m/s": 1, "cm/s": 1e-2, "µm/s": 1e-6, "nm/s": 1e-9}[name]
+
+
+def test_the_layout_is_found_once() -> None:
+    """Two passes suffice: further ones move no axes by a hundredth of a pixel."""
+    with styled_figure(4.0) as figure:
+        above, below = figure.subplots(2, sharex=True)
+        above.plot([0, 1e5], [-1e-3, 2e-3])
+        below.set(xlabel="time (s)", ylabel="two\nlines")
+        headline(above, "A title", "a subtitle")
+        layout: Any = figure.get_layout_engine()
+        settle_layout(figure)
+        assert figure.get_layout_engine() is None
+        found = [axes.get_position().bounds for axes in figure.axes]
+        layout.execute(figure)
+        for axes, bounds in zip(figure.axes, found, strict=True):
+            assert axes.get_position().bounds == pytest.approx(bounds, abs=0.01 / 1600)
