@@ -17,19 +17,20 @@ from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.units import MHZ, MM, US
 
 if TYPE_CHECKING:
-    from groundswell.solvers.ultrasound.setup import Setup
+    from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
 FEWEST = 4.0  # frames of a period; with fewer, waves seem to move too slowly, or backwards
 _NORMALS = (1, 2, 0)  # axes in the order in which planes across them are preferred
 
 
-def records_of(setup: Setup) -> tuple[RecordSection, ...]:
+def records_of(setup: WaveSetup) -> tuple[RecordSection, ...]:
     """The records of a case, those of its maps, and that of its film."""
     output = setup.case.output
-    return (*output.records, film_record(setup)) if output.film else output.records
+    records: tuple[RecordSection, ...] = output.records
+    return (*records, film_record(setup)) if output.film else records
 
 
-def film_record(setup: Setup) -> RecordSection:
+def film_record(setup: WaveSetup) -> RecordSection:
     """Samples of the film's plane at equal intervals: at most MOST_FRAMES."""
     normal, at = plane_of(setup)
     where = {"kind": "plane", "normal": "xyz"[normal], "at": at}
@@ -37,12 +38,12 @@ def film_record(setup: Setup) -> RecordSection:
     return RecordSection.model_validate(content)
 
 
-def _every(setup: Setup) -> int:
+def _every(setup: WaveSetup) -> int:
     """Number of steps from frame to frame."""
     return max(1, -(-setup.steps // MOST_FRAMES))
 
 
-def plane_of(setup: Setup) -> tuple[int, float]:
+def plane_of(setup: WaveSetup) -> tuple[int, float]:
     """Normal axis (0 to 2) and position (m) of the film's plane.
 
     The plane contains the axis of the first transducer, as nearly as planes of the grid can, and
@@ -79,13 +80,13 @@ def _axis_of(source: SourceSection) -> tuple[Floats, Floats] | None:
 # --- what `groundswell check` prints --------------------------------------------------------------
 
 
-def film_quantities(setup: Setup) -> Iterator[Quantity]:
+def film_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     """Number, size and interval of the frames."""
     film = setup.case.output.film
     yield Quantity("film", film, "film" * film, text=_description(setup) if film else "")
 
 
-def _description(setup: Setup) -> str:
+def _description(setup: WaveSetup) -> str:
     """The frames of a film as text."""
     normal, at = plane_of(setup)
     record, recording = film_record(setup), setup.recording(setup.whole)
@@ -99,7 +100,7 @@ def _description(setup: Setup) -> str:
     )
 
 
-def film_warnings(setup: Setup) -> Iterator[str]:
+def film_warnings(setup: WaveSetup) -> Iterator[str]:
     """Too few frames for the periods of the sources."""
     highest = max(frequencies(setup.source_sections), default=0.0)
     if not setup.case.output.film or not highest:
