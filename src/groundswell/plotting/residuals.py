@@ -29,6 +29,8 @@ def residuals_picture(
     Raises:
         InputError: the table is missing or damaged.
     """
+    from matplotlib.ticker import MaxNLocator
+
     columns = read_table(table)
     if missing := {count}.union(*residuals.values()) - set(columns):
         raise InputError(f"{table} is damaged: it has no {sorted(missing)}; run the case again")
@@ -46,7 +48,7 @@ def residuals_picture(
         if len(shown) > 1:
             axes.legend(frameon=False)
         axes.set(xlabel=count, ylabel=label)
-        axes.locator_params(axis="x", integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
         grid_lines(axes)
         headline(axes, "Convergence", f"Residuals over {at[-1]:,.0f} {count}s")
     return path

@@ -10,6 +10,7 @@ import numpy as np
 from groundswell.arrays import Indices, Reals
 from groundswell.errors import InputError
 from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.refinement import coloured_map
 from groundswell.plotting.style import WIDTH, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.plots.source import draw_fault, draw_star
@@ -97,6 +98,4 @@ def _draw_panel(axes: Axes, frame: MapFrame, values: Reals, time: float, limit: 
         zorder=8,
         path_effects=[withStroke(linewidth=2.5, foreground="white")],
     )
-    return axes.pcolormesh(
-        *frame.mesh, values, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="nearest"
-    )
+    return coloured_map(axes, frame, values, cmap="RdBu_r", vmin=-limit, vmax=limit)

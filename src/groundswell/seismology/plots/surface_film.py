@@ -10,6 +10,7 @@ import numpy as np
 
 from groundswell.plotting.film import clock, film, frames_of
 from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.refinement import coloured_map, refined
 from groundswell.plotting.style import WIDTH, colour_bar, headline, speed_unit, title_of
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.plots.source import draw_fault, draw_star, event_sentence
@@ -62,7 +63,7 @@ def _frames(figure: Figure, frame: MapFrame, surface: xarray.Dataset) -> Iterato
     unit, name = speed_unit(limit)
     axes = figure.subplots()
     frame.dress(axes)
-    mesh = axes.pcolormesh(*frame.mesh, velocity[0] / unit, cmap="RdBu_r", shading="nearest")
+    mesh = coloured_map(axes, frame, velocity[0] / unit, cmap="RdBu_r")
     mesh.set_clim(-limit / unit, limit / unit)
     colour_bar(axes, mesh, f"Velocity, up ({name})", extend="both")
     subtitle = headline(axes, title_of(surface.attrs), "")
@@ -72,6 +73,6 @@ def _frames(figure: Figure, frame: MapFrame, surface: xarray.Dataset) -> Iterato
     draw_star(axes, frame, surface.attrs)
     event = event_sentence(surface.attrs)
     for time, values in zip(clock(times), velocity, strict=True):
-        mesh.set_array(values / unit)
+        mesh.set_array(refined(values / unit))
         subtitle.set_text(f"{event}Vertical velocity of the surface at {time}")
         yield

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.refinement import coloured_map
 from groundswell.plotting.style import shades
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def coarsened(surface: xarray.Dataset) -> xarray.Dataset:
 
 
 def shade(axes: Axes, frame: MapFrame, values: Values) -> QuadMesh:
-    """Colour the cells, on a logarithmic scale if the values span more than a decade."""
+    """Colour the map, on a logarithmic scale if the values span more than a decade."""
     from matplotlib.colors import LogNorm, Normalize
 
     highest = float(values.max()) if values.count() else 0.0
@@ -38,4 +39,4 @@ def shade(axes: Axes, frame: MapFrame, values: Values) -> QuadMesh:
     norm = Normalize(0, highest or 1)
     if highest > 10 * lowest:
         norm = LogNorm(max(lowest, highest / _RANGE), highest, clip=True)
-    return axes.pcolormesh(*frame.mesh, values, norm=norm, cmap=shades(), shading="nearest")
+    return coloured_map(axes, frame, values, norm=norm, cmap=shades())

@@ -47,6 +47,7 @@ def test_wiggles_are_filled_where_pressure_is_positive(tmp_path: Path) -> None:
     x = 3000.0 + 100.0 * np.arange(5)
     sites = gather_sites(x) + gather_sites(x, "ocean-bottom-node")
     block = np.cumsum(rng.normal(size=(60, 10, 1)), axis=0)
+    block[30] = abs(block[30]) + 1.0  # no trace is negative throughout
     write_gather(tmp_path, sites, block)
     array = read_seismograms(tmp_path / "pressure.h5", PRESSURE)[:, 0]
     axes = Figure().add_subplot()

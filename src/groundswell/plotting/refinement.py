@@ -1,0 +1,64 @@
+"""Maps of few cells: values between the cells' centres, so that no cells show in pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundswell.arrays import Floats, Reals
+from groundswell.plotting.map_frame import MapFrame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+
+LEAST_CELLS = 300  # along the longer side of a map, at which cells no longer show
+
+
+def coloured_map(axes: Axes, frame: MapFrame, values: Reals, **style: Any) -> QuadMesh:
+    """Draw values (ny, nx), masked or NaN where unknown, in the colours of a style.
+
+    Args:
+        style: arguments of matplotlib's `pcolormesh`.
+    """
+    east, north = (_refined(along, inside=False) for along in frame.mesh)
+    return axes.pcolormesh(east, north, refined(values), shading="nearest", **style)
+
+
+def refined(values: Reals) -> np.ma.MaskedArray:
+    """Values at the centres of smaller cells, interpolated linearly, masked where unknown.
+
+    Values are unknown in cells without a value. Around these, others keep the value of their cell.
+    Half a cell at the edges of the map has the values of the outermost centres.
+    """
+    known = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
+    factor = _factor(known.shape)
+    of_cells = known.repeat(factor, axis=0).repeat(factor, axis=1)
+    between = _refined(known, inside=True)
+    unknown = np.isnan(between) | np.isnan(of_cells)
+    return np.ma.masked_invalid(np.where(unknown, of_cells, between))
+
+
+def _factor(shape: tuple[int, ...]) -> int:
+    """Number of smaller cells in a cell, along each side."""
+    return max(1, -(-LEAST_CELLS // max(shape)))
+
+
+def _refined(values: Floats, *, inside: bool) -> Floats:
+    """Linear interpolation, or with `inside` false extrapolation, to the smaller cells."""
+    factor = _factor(values.shape)
+    for axis in (0, 1):
+        values = np.moveaxis(_along_first(np.moveaxis(values, axis, 0), factor, inside), 0, axis)
+    return values
+
+
+def _along_first(values: Floats, factor: int, inside: bool) -> Floats:
+    count = len(values)
+    if factor == 1 or count == 1:
+        return values.repeat(factor, axis=0)
+    at = (np.arange(count * factor) + 0.5) / factor - 0.5
+    at = at.clip(0, count - 1) if inside else at
+    left = np.clip(np.floor(at).astype(int), 0, count - 2)
+    share = (at - left)[:, None]
+    return (1 - share) * values[left] + share * values[left + 1]
