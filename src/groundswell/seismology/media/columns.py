@@ -57,19 +57,19 @@ def _read_head(path: Path) -> Head:
     with read_errors_reported(path, "columns", "correct it"), path.open(encoding="utf-8-sig") as f:
         head = read_head(f)
     if not head.cells:
-        raise InputError(f"{path} has no points: give a head line, then one line for each point")
+        raise InputError(f"{path} has no points: give a header line, then one line for each point")
     return head
 
 
 def _choose_titles(path: Path, head: Head, given: Sequence[str] | None) -> Sequence[str]:
-    """The titles of the columns: those of the case, of UCVM, or of the head line."""
+    """The titles of the columns: those of the case, of UCVM, or of the header line."""
     if given is None and len(head.cells) == len(_UCVM) and not _is_number(head.cells[5]):
         return _UCVM
     titles = given or head.titles
     if len(titles) != len(head.cells):
         raise InputError(
             f"{path}, line {head.line}: {len(head.cells)} values for {len(titles)} names of "
-            "columns; name all in a head line, or in medium.columns, such as "
+            "columns; name all in a header line, or in medium.columns, such as "
             '["lon", "lat", "depth", "vp", "vs", "rho"], "-" for those to skip'
         )
     return titles
