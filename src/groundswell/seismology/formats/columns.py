@@ -1,4 +1,4 @@
-"""Texts with columns of numbers, whose header line names them and their units.
+"""Text files with columns of numbers, whose header line names them and their units.
 
 Titles are as in `vp(km/s)` or `vp[km/s]`, separated by blanks or commas. The header line may be a
 comment, which starts with `#`.

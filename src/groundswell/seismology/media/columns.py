@@ -1,4 +1,4 @@
-"""Models in texts with columns, such as the output of UCVM."""
+"""Models in text files with columns, such as the output of UCVM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def open_columns_model(section: ColumnsSection) -> ModelGrid:
     """Read a model with one line for each point of a grid.
 
     Raises:
-        InputError: the file is unreadable, its columns have no names, or the points are no grid.
+        InputError: the file is unreadable, its columns have no names, or the points do not
+            form a grid.
     """
     path = section.file
     head = _read_head(path)

@@ -1,4 +1,4 @@
-"""Files of layers, or of values at depths: tables of columns, and models of the Earth of TauP."""
+"""Files of layers, or of values at depths: tables, and Earth models in TauP's formats."""
 
 from __future__ import annotations
 
