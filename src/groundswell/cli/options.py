@@ -80,7 +80,7 @@ def show_version(asked: bool) -> None:
 
 
 def solver_names(*others: str) -> Callable[[str], list[str]]:
-    """Names of solvers, and other words, that complete what a shell has so far."""
+    """Names of solvers, and other words, that complete what has been typed so far."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in (*registry.names(), *others) if word.startswith(incomplete)]

@@ -23,7 +23,7 @@ def write_package(name: str) -> Path:
     """Write the package of a solver to a new folder in the working directory; returns the folder.
 
     Raises:
-        InputError: the name is no lower-case identifier, a solver has it already, or the folder
+        InputError: the name is not a lower-case identifier, a solver has it already, or the folder
             exists.
     """
     _require_new(name)

@@ -108,7 +108,7 @@ def test_points_without_data(tmp_path: Path) -> None:
         ({"system": None}, "has no coordinate system of the Earth; assign one"),
         ({"count": 2}, "has 2 bands"),
         ({"change": lambda v: v - 33768}, "has the elevation -3.* if it stands for missing data"),
-        ({"turn": 1.0}, "has a turned grid"),
+        ({"turn": 1.0}, "has a rotated grid"),
         ({"shape": (20, 20)}, r"covers .* the region needs .* \(map units\)"),
         ({"shape": (20, 20), "system": "EPSG:4326"}, r"the region needs .* \(degrees\)"),
     ],

@@ -71,7 +71,7 @@ class LayerSection(MaterialBase):
 class LayeredSection(MediumBase):
     """Flat layers, given inline or in a file, or a linear profile through their tops.
 
-    By default, models of the Earth of TauP are linear profiles, and all others are layers.
+    By default, Earth models of TauP are linear profiles, and all others are layers.
     """
 
     kind: Literal["layered"]

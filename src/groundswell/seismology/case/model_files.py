@@ -159,10 +159,10 @@ class SpecfemSection(PointsBase):
 
 
 class ColumnsSection(PointsBase):
-    """Points in columns, with a head line, or as UCVM writes them.
+    """Points in columns, with a header line, or as UCVM writes them.
 
     Attributes:
-        columns: names of the columns, if there is no head line.
+        columns: names of the columns, if there is no header line.
     """
 
     kind: Literal["columns"]

@@ -1,6 +1,6 @@
-"""Texts with columns of numbers, whose head line names them and their units.
+"""Text files with columns of numbers, whose header line names them and their units.
 
-Titles are as in `vp(km/s)` or `vp[km/s]`, separated by blanks or commas. The head line may be a
+Titles are as in `vp(km/s)` or `vp[km/s]`, separated by blanks or commas. The header line may be a
 comment, which starts with `#`.
 """
 
@@ -17,7 +17,7 @@ class Head(NamedTuple):
     """The start of a text with columns.
 
     Args:
-        titles: titles of the columns; none if there is no head line.
+        titles: titles of the columns; none if there is no header line.
         cells: of the first line after it; none if there is none.
         line: number of that line.
         has_commas: whether commas separate the cells.
@@ -30,7 +30,7 @@ class Head(NamedTuple):
 
 
 def read_head(lines: Iterable[str]) -> Head:
-    """The head line and the first line of numbers of a text; reads no further."""
+    """The header line and the first line of numbers of a text; reads no further."""
     comment, titles = "", None
     for number, text in enumerate(lines, 1):
         line = text.strip().lstrip("\ufeff")
@@ -47,7 +47,7 @@ def read_head(lines: Iterable[str]) -> Head:
 
 
 def split_titles(line: str) -> list[str]:
-    """The titles in a head line."""
+    """The titles in a header line."""
     return [match[0].strip().rstrip(",").strip() for match in _TITLE.finditer(line)]
 
 

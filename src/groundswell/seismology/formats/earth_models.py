@@ -39,7 +39,7 @@ def read_earth_model(path: Path) -> list[tuple[int, dict[str, float]]]:
 
 
 def _lines_of_numbers(path: Path) -> Iterator[tuple[int, list[str]]]:
-    text = read_text(path, "a model of the Earth")
+    text = read_text(path, "an Earth model")
     lines = enumerate(text.splitlines(), 1)
     is_tvel = path.suffix.lower() == ".tvel"
     for number, line in lines:

@@ -34,7 +34,7 @@ class Raster:
 
     Raises:
         InputError: rasterio is missing, the file is damaged, or it has no coordinate system, a
-            turned grid or several bands.
+            rotated grid or several bands.
     """
 
     def __init__(self, path: Path) -> None:
@@ -98,7 +98,7 @@ def _require_plain(path: Path, data: Any) -> None:
         raise InputError(f"{path} has numbers of type {data.dtypes[0]}; give real elevations")
     if transform.b or transform.d or not (transform.a and transform.e):
         raise InputError(
-            f"{path} has a turned grid; resample it along the axes of its coordinate system, for "
+            f"{path} has a rotated grid; resample it along the axes of its coordinate system, for "
             "example by gdalwarp"
         )
     if not 2 <= min(data.shape) <= max(data.shape) <= _WIDEST:

@@ -66,8 +66,8 @@ class SegyFile:
         if self.samples < 2 or left < length or left % length:
             raise InputError(
                 f"{self.path}: traces of {self.samples:,} samples have {length:,} bytes, and the "
-                f"file has {max(left, 0):,} bytes after its headers, which is no whole number of "
-                "them; it is truncated, or its traces have several lengths; write it again"
+                f"file has {max(left, 0):,} bytes after its headers, which is not a whole number "
+                "of them; it is truncated, or its traces have several lengths; write it again"
             )
         names = {n: (np.dtype(kind), at) for n, (kind, at) in layout.items()}
         values = (np.dtype((sample, (self.samples,))), _TRACE_HEADER)

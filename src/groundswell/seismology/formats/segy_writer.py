@@ -115,7 +115,7 @@ def write_segy(array: xarray.DataArray, path: str | Path, shot: int = 1) -> Path
         shot: the field record number.
 
     Raises:
-        InputError: the samples are too many, or their interval is too long or no whole number of
+        InputError: the samples are too many, or their interval is too long or not a whole number of
             microseconds.
         RunFailed: the disk is full.
     """

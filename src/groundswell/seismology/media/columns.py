@@ -1,4 +1,4 @@
-"""Models in texts with columns, such as the output of UCVM."""
+"""Models in text files with columns, such as the output of UCVM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def open_columns_model(section: ColumnsSection) -> ModelGrid:
     """Read a model with one line for each point of a grid.
 
     Raises:
-        InputError: the file is unreadable, its columns have no names, or the points are no grid.
+        InputError: the file is unreadable, its columns have no names, or the points do not
+            form a grid.
     """
     path = section.file
     head = _read_head(path)
@@ -57,19 +58,19 @@ def _read_head(path: Path) -> Head:
     with read_errors_reported(path, "columns", "correct it"), path.open(encoding="utf-8-sig") as f:
         head = read_head(f)
     if not head.cells:
-        raise InputError(f"{path} has no points: give a head line, then one line for each point")
+        raise InputError(f"{path} has no points: give a header line, then one line for each point")
     return head
 
 
 def _choose_titles(path: Path, head: Head, given: Sequence[str] | None) -> Sequence[str]:
-    """The titles of the columns: those of the case, of UCVM, or of the head line."""
+    """The titles of the columns: those of the case, of UCVM, or of the header line."""
     if given is None and len(head.cells) == len(_UCVM) and not _is_number(head.cells[5]):
         return _UCVM
     titles = given or head.titles
     if len(titles) != len(head.cells):
         raise InputError(
             f"{path}, line {head.line}: {len(head.cells)} values for {len(titles)} names of "
-            "columns; name all in a head line, or in medium.columns, such as "
+            "columns; name all in a header line, or in medium.columns, such as "
             '["lon", "lat", "depth", "vp", "vs", "rho"], "-" for those to skip'
         )
     return titles

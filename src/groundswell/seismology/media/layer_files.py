@@ -1,4 +1,4 @@
-"""Files of layers, or of values at depths: tables of columns, and models of the Earth of TauP."""
+"""Files of layers, or of values at depths: tables, and Earth models in TauP's formats."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def is_profile(path: Path) -> bool:
 def read_layers(path: str | Path, rules: Rules | None = None) -> list[Layer]:
     """Read layers from a file.
 
-    Files of the names `.nd` and `.tvel` are models of the Earth of TauP. Others have a head line
+    Files whose names end in `.nd` or `.tvel` are Earth models of TauP. Others have a header line
     and columns that are separated by commas or blanks: `top` (or `depth`) or `thickness`, `vp`,
     `vs`, `rho` and, if anelastic, `qp` and `qs`. Columns are in SI units, or in the unit in the
-    head line, as in `vp[km/s]` or `vp(km/s)`; `vs` without a unit has that of `vp`. Empty lines and
-    lines that start with `#` are skipped.
+    header line, as in `vp[km/s]` or `vp(km/s)`; `vs` without a unit has that of `vp`. Empty lines
+    and lines that start with `#` are skipped.
 
     Args:
         rules: rules for columns that the file lacks.
@@ -127,7 +127,7 @@ def _read_columns(path: Path) -> list[Row]:
     if not head.cells:
         return []
     if not head.titles:
-        raise InputError(f"{path} has no head line with the names of columns, such as {_EXAMPLE}")
+        raise InputError(f"{path} has no header line with the names of columns, such as {_EXAMPLE}")
     columns = _read_header(head.titles, path)
     separator = "," if head.has_commas else None
     return [

@@ -1,4 +1,4 @@
-"""Models in texts with one line for each point: the grid is found from the points."""
+"""Models in text files with one line for each point: the points give the grid."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def grid_of_points(
         projection: coordinate system of x and y; None for those of the region.
 
     Raises:
-        InputError: the points are no full grid.
+        InputError: the points do not form a full grid.
     """
     names = ("longitude", "latitude", "depth") if is_geographic else AXES
     _require_finite(path, names, points)
@@ -120,7 +120,7 @@ def _places(path: Path, names: Sequence[str], axes: Sequence[_Axis]) -> Indices:
             return places
     counts = ", ".join(f"{len(a.nodes):,} of {n}" for n, a in zip(names, axes, strict=True))
     raise InputError(
-        f"{path}: {count:,} points are no full grid: they have {counts}, which make "
+        f"{path}: {count:,} points do not form a full grid: they have {counts}, which make "
         f"{nx * ny * nz:,} points; give each point of a grid along these axes once"
     )
 

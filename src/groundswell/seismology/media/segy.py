@@ -28,7 +28,7 @@ def open_segy_model(section: SegySection) -> ModelGrid:
     Traces are a line or a full volume, by their inline and crossline numbers.
 
     Raises:
-        InputError: a file is unreadable, in time rather than depth, or the traces are no grid.
+        InputError: a file is unreadable, in time rather than depth, or its traces form no grid.
     """
     more = {role: path for role, path in section.files if path is not None}
     files = {role: _open(path, section) for role, path in {"vp": section.file, **more}.items()}

@@ -80,7 +80,7 @@ def _crossings(file: SegyFile, lines: list[Integers], numbers: list[Integers]) -
         if traces.min() >= 0:
             return traces
     raise InputError(
-        f"{file.path}: {len(rows):,} traces are no full volume of {ny:,} inlines and {nx:,} "
+        f"{file.path}: {len(rows):,} traces do not form a full volume of {ny:,} inlines and {nx:,} "
         "crosslines with one trace at each crossing; fill the missing ones, or name the bytes of "
         "these numbers in medium.bytes"
     )
@@ -148,7 +148,7 @@ def _straight_line(file: SegyFile, positions: Floats) -> tuple[Reals, Floats]:
     off = np.abs([-along[1], along[0]] @ (positions - positions[:, :1])).max()
     if off > _BESIDE * length or not (np.diff(distance) > 0).all():
         raise InputError(
-            f"{file.path}: the traces are no straight line: up to {off:.6g} m beside one of "
+            f"{file.path}: the traces do not form a straight line: up to {off:.6g} m beside one of "
             f"{length:.6g} m, or not in order; {_NUMBERS}, or project them on a line"
         )
     return np.array([[*along, start], [0, 0, 0]]), distance
@@ -171,7 +171,7 @@ def _positions(file: SegyFile, section: SegySection) -> Floats:
     """Coordinates of the traces (2, n): m, or in the unit of the projection."""
     if np.isin(file.headers["units"], _ANGLES).any():
         raise InputError(
-            f"{file.path}: the coordinates of traces are angles by their headers; write projected "
+            f"{file.path}: by their headers, the coordinates of traces are angles; write projected "
             f"ones, or {_NO_LINE}"
         )
     scalar = file.headers["scalar"].astype(float)

@@ -27,7 +27,7 @@ _SIZE_ERROR = 0.2  # difference of Mw between a tensor and the stated moment
 
 @dataclass(frozen=True)
 class KnownEvent:
-    """What a case and a file say about an event; the case has the last word."""
+    """What a case and a file say about an event; the case takes precedence."""
 
     section: EventFile
     event: CatalogueEvent

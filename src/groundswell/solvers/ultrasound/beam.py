@@ -207,7 +207,7 @@ def _require(frequency: float | None, derating: float, duty: float | None) -> No
     if not 0 <= derating < np.inf:
         raise InputError(f"derating = {derating:g} dB/(cm MHz) must not be negative; use 0.3 or 0")
     if duty is not None and not 0 < duty <= 1:
-        raise InputError(f"duty = {duty:g} must be above 0 and at most 1; give the share of time")
+        raise InputError(f"duty = {duty:g} must be above 0 and at most 1; give a fraction")
 
 
 def _attenuation(

@@ -105,7 +105,7 @@ def test_columns_with_depths_or_thicknesses(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (ROWS, "no head line with the names of columns, such as"),
+        (ROWS, "no header line with the names of columns, such as"),
         ("depth vp(km/s) vs rho\n0 5.5 3.2\n", "line 2: 3 values for 4 columns"),
         ("depth vp(km/s vs rho\n" + ROWS, "column .*is unknown"),
         ("depth vp(km/s) vs rho(g/cm^3)\n" + ROWS, r"rho = 2.4e\+06 kg/m\^3 must be at most"),

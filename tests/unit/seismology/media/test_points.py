@@ -147,9 +147,9 @@ TEXT = HEAD + lines(*POINTS, *VALUES[:3])
         (
             HEAD + lines(*POINTS[:, 1:], *VALUES[:3, 1:]),
             {},
-            r"59 points are no full grid: .*3 of x",
+            r"59 points do not form a full grid: .*3 of x",
         ),
-        (TEXT + "0 0 0 1 1 1\n", {}, "61 points are no full"),
+        (TEXT + "0 0 0 1 1 1\n", {}, "61 points do not form a full"),
         (TEXT + "0 0 0 1\n", {}, "cannot be read as columns of num"),
         (TEXT.replace("450.0", "a", 1), {}, "cannot be read.*'a'"),
         (TEXT.replace("450.0", "nan", 1), {}, "point 3 has x = nan"),

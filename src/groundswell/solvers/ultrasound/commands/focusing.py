@@ -29,7 +29,7 @@ def focus_case(
     """
     case, new = load_case(path), corrected_name(path, output)
     if not isinstance(case, UltrasoundCase) or path.suffix != ".toml":
-        raise InputError(f"{path} is no ultrasound case in TOML; give one")
+        raise InputError(f"{path} is not an ultrasound case in TOML; give one")
     found = phase_correction(case, _position(target), amplitudes=amplitudes, quiet=quiet)
     write_corrected(path, new, found, amplitudes=amplitudes)
     count = sum(map(len, found.phases))

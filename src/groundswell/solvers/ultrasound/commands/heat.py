@@ -10,7 +10,7 @@ import typer
 
 def heat(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="Results of a run.", show_default=False)
+        Path, typer.Argument(metavar="RESULTS", help="Results folder of a run.", show_default=False)
     ],
     on: Annotated[
         float, typer.Option("--on", help="Duration of the sound, s.", show_default=False)
@@ -19,9 +19,10 @@ def heat(
     duty: Annotated[float, typer.Option(help="Fraction of the time in which pulses are on.")] = 1.0,
     conductivity: Annotated[float, typer.Option(help="Thermal conductivity, W/(m K).")] = 0.5,
     heat_capacity: Annotated[float, typer.Option(help="Heat capacity, J/(kg K).")] = 3600.0,
-    perfusion: Annotated[float, typer.Option(help="Perfusion with blood, kg/(m^3 s).")] = 0.0,
+    perfusion: Annotated[float, typer.Option(help="Blood perfusion, kg/(m^3 s).")] = 0.0,
     bone: Annotated[
-        bool, typer.Option("--bone", help="Use properties of bone where sound is faster.")
+        bool,
+        typer.Option("--bone", help="Use properties of bone where sound is faster than 1800 m/s."),
     ] = False,
     start: Annotated[float, typer.Option(help="Temperature at the start, degrees Celsius.")] = 37.0,
     step: Annotated[float, typer.Option(help="Longest time step, s.")] = 0.1,

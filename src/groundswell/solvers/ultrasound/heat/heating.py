@@ -80,7 +80,7 @@ class HeatedMedium:
     def _rate_of(self, name: str) -> Floats:
         records = results.records(self.folder)
         if name not in records:
-            raise InputError(f"{quoted(name)} is no record of the run; use {listed(records)}")
+            raise InputError(f"{quoted(name)} is not a record of the run; use {listed(records)}")
         record = records[name]
         if "p_amplitude" not in record or not _covers(record, self.maps):
             raise InputError(

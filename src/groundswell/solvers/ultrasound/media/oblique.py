@@ -1,4 +1,4 @@
-"""Images whose axes are turned relative to the grid, interpolated at its points."""
+"""Images whose axes are rotated relative to the grid, interpolated at its points."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ObliqueImage:
         x, y, z = self._points.region
         inside = [self.inside(k)[y, x].mean() for k in range(z.start, z.stop)]
         return [
-            f"turned by {self._obliquity:.3g} degrees relative to the grid, and interpolated at "
+            f"rotated by {self._obliquity:.3g} degrees relative to the grid, and interpolated at "
             "its points",
             *covered(float(np.mean(inside))),
         ]
@@ -113,7 +113,7 @@ class ObliqueImage:
                     f"{self._points.in_region(n)[at]:.6g}" for n, at in enumerate(corner)
                 )
                 raise InputError(
-                    f"{self.path}: the image is turned by {self._obliquity:.3g} degrees and does "
+                    f"{self.path}: the image is rotated by {self._obliquity:.3g} degrees and does "
                     f"not cover the corner of the region at x, y, z = {place} m; {COVER}"
                 )
 

@@ -146,7 +146,7 @@ def test_bad_arguments_are_refused(beam: Any) -> None:
             beam.heat(**given)
     with pytest.raises(InputError, match="give one value per point"):
         beam.heat(1.0, tissue=Tissue(conductivity=np.linspace(0, 1, 3)))
-    with pytest.raises(InputError, match=r"is no record of the run; use steady\.nc"):
+    with pytest.raises(InputError, match=r"is not a record of the run; use steady\.nc"):
         beam.heat(1.0, record="other.nc")
     with pytest.raises(InputError, match="perfusion must be a finite number"):
         Tissue(perfusion=-1.0)

@@ -102,7 +102,7 @@ def test_a_note_says_that_an_image_is_turned(tmp_path: Path) -> None:
     path, _ = random_image(tmp_path, 40.0)
     (note,) = description(file=hounsfield(path)).notes
     angle = np.degrees(nibabel.affines.obliquity(turned(40.0)).max())
-    assert note.startswith(f"turned by {angle:.3g} degrees relative to the grid")
+    assert note.startswith(f"rotated by {angle:.3g} degrees relative to the grid")
     assert description().notes == []
 
 
