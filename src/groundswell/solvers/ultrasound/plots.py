@@ -29,6 +29,7 @@ from groundswell.solvers.ultrasound.focus import HALF, Focus
 from groundswell.solvers.ultrasound.planes import (
     draw_outline,
     ends,
+    interpolation_of,
     outlined_property,
     pressure_unit,
 )
@@ -135,6 +136,7 @@ def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float
         origin="lower",
         extent=(*ends(values[across].values), *ends(values[up].values)),
         cmap="magma",
+        interpolation=interpolation_of(values),
         vmin=0,
         vmax=limit,
     )
