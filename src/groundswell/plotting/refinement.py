@@ -22,8 +22,13 @@ def coloured_map(axes: Axes, frame: MapFrame, values: Reals, **style: Any) -> Qu
     Args:
         style: arguments of matplotlib's `pcolormesh`.
     """
+    return axes.pcolormesh(*refined_mesh(frame), refined(values), shading="nearest", **style)
+
+
+def refined_mesh(frame: MapFrame) -> tuple[Floats, Floats]:
+    """Horizontal and vertical map coordinate of the centres of the smaller cells of `refined`."""
     east, north = (_refined(along, inside=False) for along in frame.mesh)
-    return axes.pcolormesh(east, north, refined(values), shading="nearest", **style)
+    return east, north
 
 
 def refined(values: Reals) -> np.ma.MaskedArray:

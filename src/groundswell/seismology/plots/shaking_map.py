@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.plotting.labels import place_labels
 from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.refinement import refined, refined_mesh
 from groundswell.plotting.style import (
     INK,
     WIDTH,
@@ -86,7 +87,7 @@ def _contour(axes: Axes, frame: MapFrame, peaks: Peaks, cells: QuadMesh) -> None
     smooth[inside == 0] = np.nan
     colours = np.where(np.asarray(cells.norm(np.array(levels))) < _DARK, INK, "white").tolist()
     style = {"colors": colours, "linewidths": 0.7, "alpha": 0.7}
-    lines = axes.contour(*frame.mesh, smooth, levels=levels, **style)
+    lines = axes.contour(*refined_mesh(frame), refined(smooth), levels=levels, **style)
     axes.clabel(lines, fmt="%g", fontsize=8)
 
 

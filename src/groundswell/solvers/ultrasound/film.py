@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from groundswell.solvers.ultrasound.case import FILM_FILE
 from groundswell.solvers.ultrasound.planes import (
     draw_outline,
     ends,
+    interpolation_of,
     outlined_property,
 )
 from groundswell.solvers.ultrasound.units import MM, US, pressure_unit
@@ -97,9 +98,9 @@ def _draw_plane(axes: Axes, values: xarray.DataArray, limit: float) -> AxesImage
     up, across = map(str, values.dims)
     extent = (*ends(values[across].values), *ends(values[up].values))
     axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
-    return axes.imshow(
-        values, origin="lower", extent=extent, cmap="RdBu_r", vmin=-limit, vmax=limit
-    )
+    style: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
+    smooth = interpolation_of(values)
+    return axes.imshow(values, origin="lower", extent=extent, interpolation=smooth, **style)
 
 
 def _place(plane: xarray.Dataset) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.plotting.style import INK, WIDTH, picture
-from groundswell.solvers.ultrasound.planes import ends
+from groundswell.solvers.ultrasound.planes import ends, interpolation_of
 from groundswell.solvers.ultrasound.transducers import Surface
 from groundswell.solvers.ultrasound.units import MM
 
@@ -96,6 +96,7 @@ def draw_plane(
         origin="lower",
         extent=(*ends(values[across].values), *ends(values[up].values)),
         cmap="magma",
+        interpolation=interpolation_of(values),
         vmin=0,
         vmax=limit,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Reals
+from groundswell.plotting.refinement import LEAST_CELLS
 from groundswell.solvers.ultrasound import results as readers
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE
 from groundswell.solvers.ultrasound.units import MM
@@ -23,6 +24,11 @@ def ends(positions: Reals) -> tuple[float, float]:
     """Outer edges of the cells around points, mm."""
     edges = to_edges(positions)
     return float(edges[0]) / MM, float(edges[-1]) / MM
+
+
+def interpolation_of(values: xarray.DataArray) -> str:
+    """How matplotlib's `imshow` shows a plane: without visible cells, and without moiré."""
+    return "bilinear" if max(values.shape) < LEAST_CELLS else "antialiased"
 
 
 def outlined_property(folder: Path) -> xarray.DataArray | None:
