@@ -20,7 +20,7 @@ from typing import Any, Literal
 from groundswell.errors import InputError, did_you_mean, listed, quoted
 
 GROUP = "groundswell.solvers"
-# What each result offers beside the readers and methods of its solver, from packages above.
+# What each result offers besides the readers and methods of its solver, from packages above.
 COMMON = {"plot": "groundswell.report.notebook:plot"}
 _SHOWN = "groundswell.report.notebook:show_run"
 

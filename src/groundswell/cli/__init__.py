@@ -72,7 +72,7 @@ def _quiet_unless_first(words: Sequence[str]) -> Iterator[bool]:
 
 @cache
 def _command() -> Any:
-    """The command line, which typer would build anew for each use."""
+    """The command line, built once; Typer would build it again for each use."""
     from typer.main import get_command
 
     from groundswell.cli.app import app

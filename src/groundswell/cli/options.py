@@ -73,7 +73,7 @@ def flag(*names: str, text: str) -> object:
 
 
 def show_version(asked: bool) -> None:
-    """Print the version and end, if it is asked for."""
+    """Print the version and exit, if requested."""
     if asked:
         typer.echo(f"groundswell {__version__}")
         raise typer.Exit

@@ -64,7 +64,7 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
 
 
 def settle_layout(figure: Figure) -> None:
-    """Find the layout, if that is not done, and keep it: each drawing would find it anew."""
+    """Compute the layout once and keep it; each drawing would compute it again."""
     layout = figure.get_layout_engine()
     if layout is not None:
         for _ in range(PASSES):

@@ -1,4 +1,4 @@
-"""What notebooks show of a run: pictures, and key numbers with the first picture and the files."""
+"""Results in notebooks: pictures, and key numbers with the first picture and the files."""
 
 from __future__ import annotations
 

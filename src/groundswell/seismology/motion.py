@@ -1,4 +1,4 @@
-"""Motion at stations in other quantities, components and sampling intervals than the recorded ones.
+"""Motion at stations in quantities, components and sampling intervals other than those recorded.
 
 Arrays are those of `read_seismograms`, with dimensions (station, component, time).
 """

@@ -101,7 +101,7 @@ class LiveRun:
         return self._opened.solver
 
     def _repr_html_(self) -> str:
-        """What notebooks show: where the case stands, and its fields on this rank."""
+        """HTML for notebooks: the progress of the case, and its fields on this rank."""
         rows = {"solver": self.setup.case.solver, "step": f"{self.step:,} of {self.setup.steps:,}"}
         if self.time is not None:
             rows["time"] = f"{self.time:.6g} s"

@@ -71,7 +71,7 @@ def measure(
 def _best_shift(
     simulated: Floats, observed: Floats, interval: float, max_shift: float | None
 ) -> tuple[float, float]:
-    """The shift (s) of traces of norm 1 at which their cross-correlation is largest, and that."""
+    """The largest cross-correlation of traces of norm 1: its shift, s, and its value."""
     from scipy.signal import correlate
 
     samples = len(simulated)

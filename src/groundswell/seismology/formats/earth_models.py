@@ -1,4 +1,4 @@
-"""Models of the Earth that vary with depth, in the formats of TauP: `.nd` and `.tvel`.
+"""Earth models that vary with depth, in the formats of TauP: `.nd` and `.tvel`.
 
 Crotwell, Owens & Ritsema (1999), Seism. Res. Lett. 70, 154-160. Lines have a depth (km), vp and vs
 (km/s), density (g/cm^3) and, in `.nd` files, Qp and Qs; a depth that occurs twice is a

@@ -98,7 +98,7 @@ def describe(event: CatalogueEvent) -> str:
 
 
 def _selected(events: Sequence[CatalogueEvent], select: int | str | None) -> Iterator[int]:
-    """Yield the indices of the events that are meant."""
+    """Yield the indices of the selected events."""
     if select is None:
         yield from range(len(events))
     elif isinstance(select, int):

@@ -1,4 +1,4 @@
-"""What tensors and times mean in files of many point sources.
+"""Conventions of tensors and times in files of many point sources.
 
 The lists of finite faults of the USGS have the format of CMTSOLUTION, but not its meaning: the
 components called Mrr, Mtt, Mpp, Mrt, Mrp, Mtp are nn, ee, dd, ne, nd, ed (north, east, down), and

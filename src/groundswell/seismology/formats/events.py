@@ -1,7 +1,7 @@
-"""Earthquakes from files: QuakeML, CMTSOLUTION, NDK, FOCMEC and what else ObsPy reads.
+"""Earthquakes from files: QuakeML, CMTSOLUTION, NDK, FOCMEC and other formats of ObsPy.
 
 ObsPy's events have SI units and tensors along r (up), t (south) and p (east), whatever the format.
-An event has a hypocentre, from which its origin time is, and perhaps a centroid.
+An event has a hypocentre, which gives its origin time, and perhaps a centroid.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class _Instrument(NamedTuple):
 
 
 def is_inventory(path: Path) -> bool:
-    """Whether a file is StationXML, or FDSN's text with bars."""
+    """Whether a file is StationXML, or the text format of FDSN."""
     if path.suffix.lower() == ".xml":
         return True
     first = read_text(path, "a list of stations").lstrip()[:2000].partition("\n")[0]

@@ -37,7 +37,7 @@ class TraceGrid:
     traces: Indices
 
     def spread(self, values: Reals) -> Reals:
-        """Values of the traces at all nodes: those of a line are the same across it."""
+        """Values of the traces at all nodes; those of a line do not vary perpendicular to it."""
         return np.broadcast_to(values, (len(self.nodes[0]), *values.shape[1:]))
 
 
@@ -115,7 +115,7 @@ def _fit_axes(file: SegyFile, positions: Floats, lines: Integers) -> Reals:
 
 
 def _line(file: SegyFile, section: SegySection) -> TraceGrid:
-    """A line, whose values are the same across it; by `spacing`, it lies along x."""
+    """A line, across which values do not vary; with `spacing`, it lies along x."""
     count = len(file.headers["x"])
     if section.spacing is not None:
         _require_one_line(file, section)

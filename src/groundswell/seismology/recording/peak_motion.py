@@ -15,7 +15,7 @@ GROUP = "Largest ground motion"
 
 
 class _Peak(NamedTuple):
-    """What a map has the peaks of: its key and label, its unit, and that of the text in SI."""
+    """A quantity of a map: its key, label and SI unit, and the unit to show and its size in SI."""
 
     key: str
     label: str
@@ -31,7 +31,7 @@ _PEAKS = (
 
 
 class PeakMotion:
-    """A report of the peaks of a map, which are none before `keep`.
+    """A report of the peaks of a map; there are none before `keep`.
 
     Attributes:
         findings: largest velocity and acceleration of the horizontal vector, each with its place.
@@ -42,7 +42,7 @@ class PeakMotion:
 
     @property
     def warnings(self) -> Sequence[str]:
-        """None: peaks are what they are."""
+        """There are no warnings."""
         return ()
 
     def keep(self, pgv: Reals, pga: Reals, points: SurfacePoints) -> None:

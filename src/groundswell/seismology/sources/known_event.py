@@ -131,7 +131,7 @@ class KnownEvent:
 
     @property
     def duration(self) -> float:
-        """Of the moment rate, s."""
+        """The duration of the moment rate, s."""
         if self.has_duration:
             assert self.mechanism.duration is not None
             return self.mechanism.duration

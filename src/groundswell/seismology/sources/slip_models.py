@@ -126,7 +126,7 @@ def _angles(segment: FspSegment, path: Path) -> tuple[float, float, Floats]:
 
 
 def _area(segment: FspSegment, path: Path) -> float:
-    """Of a subfault, m^2."""
+    """The area of a subfault, m^2."""
     sides = segment.number("DX"), segment.number("DZ", "DY")
     if None in sides:
         sides = segment.number("LEN"), segment.number("WID")

@@ -48,7 +48,7 @@ def _totals(summary: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], float
 
 
 def _amounts(amounts: Mapping[tuple[str, str], float], group: str) -> Iterator[Quantity]:
-    """Yield amounts of the same unit, 0 if they are nothing beside the largest."""
+    """Yield amounts of the same unit, 0 if they are negligible beside the largest."""
     largest = max(map(abs, amounts.values()), default=0.0)
     for (key, label), amount in amounts.items():
         text = f"{amount:.6g}" if abs(amount) > STILL * largest else "0"

@@ -187,7 +187,7 @@ class Setup(WaveSetup):
 
     @property
     def medium_notes(self) -> list[str]:
-        """What users should know about the file of the medium."""
+        """Notes for users about the file of the medium."""
         return self._description.notes
 
     @property

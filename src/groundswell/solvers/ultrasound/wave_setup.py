@@ -59,7 +59,7 @@ class WaveSetup(BlockSetup):
 
     @property
     def medium_notes(self) -> Sequence[str]:
-        """What users should know about the file of the medium."""
+        """Notes for users about the file of the medium."""
         return ()
 
     @property

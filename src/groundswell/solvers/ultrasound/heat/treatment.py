@@ -97,7 +97,7 @@ class Exposure:
                 raise InputError(f"{name} = {value:g} must be {allowed}")
 
     def steps(self) -> Iterator[tuple[float, float]]:
-        """Yield the length of each step, s, and the share of the time with sound."""
+        """Yield the length of each step, s, and the fraction of the time with sound."""
         for seconds, share in ((self.on, self.duty), (self.off, 0.0)):
             count = max(ceil(seconds / self.step), FEWEST) if seconds else 0
             yield from ((seconds / count, share) for _ in range(count))
@@ -163,7 +163,7 @@ def _coefficients(medium: HeatedMedium, tissue: Tissue, bone: Tissue | None) -> 
 
 
 class Treated(NamedTuple):
-    """What a treatment leaves: see `Heat`; `times` in s."""
+    """The results of a treatment; see `Heat`. `times` are in s."""
 
     last: Floats
     largest: Floats

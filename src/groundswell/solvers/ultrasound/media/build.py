@@ -144,7 +144,7 @@ class MediumDescription:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about the file."""
+        """Notes for users about the file."""
         return [note for part in self._parts for note in part.notes]
 
     @property

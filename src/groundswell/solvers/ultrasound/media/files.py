@@ -136,7 +136,7 @@ class GridFile:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about the file's position."""
+        """Notes for users about the file's position."""
         parts = zip(self._inside, self._points.region, strict=True)
         return covered(float(np.prod([inside[part].mean() for inside, part in parts])))
 

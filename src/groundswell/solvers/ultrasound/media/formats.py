@@ -103,7 +103,7 @@ class NiftiImage:
 
     @property
     def is_oblique(self) -> bool:
-        """Whether the axes are turned, so that the ends of an axis lie 0.1 voxels beside it."""
+        """Whether the axes are oblique: the ends of one lie 0.1 voxels or more beside it."""
         moved = np.abs(self._skew() * (np.array(self.values.shape) - 1))
         return bool(moved.max() >= 0.1 * np.abs(self._spacing()).min())
 

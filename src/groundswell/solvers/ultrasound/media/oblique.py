@@ -77,7 +77,7 @@ class ObliqueImage:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about the image."""
+        """Notes for users about the image."""
         x, y, z = self._points.region
         inside = [self.inside(k)[y, x].mean() for k in range(z.start, z.stop)]
         return [

@@ -56,7 +56,7 @@ class Part(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about it."""
+        """Notes for users about it."""
 
     def changes(self, plane: int) -> Iterator[Change]:
         """Changes of the points in a plane, in order; `plane` is the index along z."""
@@ -119,7 +119,7 @@ class _FilePart:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about the file."""
+        """Notes for users about the file."""
         return self._file.notes
 
     def release(self) -> None:
