@@ -87,7 +87,9 @@ def test_all_bad_stations_of_a_file_are_named(solver: str, tmp_path: Path) -> No
     with pytest.raises(CaseError) as caught:
         prepare(schema.from_dict({**content, "receivers": {"file": str(stations)}}))
     keys = [problem.key for problem in caught.value.problems]
-    assert keys == ["station A.C: x", "station A.D: depth", "station A.D: y"]
+    assert keys == [
+        f"line {n}: station {key}" for n, key in ((3, "A.C: x"), (4, "A.D: depth"), (4, "A.D: y"))
+    ]
     assert str(caught.value).startswith("stations.csv cannot be used:")
     stations.write_text("network,station,x,y\nA,,1,2\nA,C,east,2\nA,D,1,2\nA,D,1,2\n")
     with pytest.raises(CaseError) as caught:
