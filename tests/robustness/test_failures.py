@@ -215,7 +215,7 @@ def test_a_format_that_fails_leaves_the_shaking_map(
     def fail(*_: Any) -> None:
         raise RunFailed("full")
 
-    monkeypatch.setattr("groundswell.seismology.formats.sac_mseed.write_sac", fail)
+    monkeypatch.setattr("groundswell.seismology.formats.export.write_sac", fail)
     case = write_case(tmp_path, output={"seismograms": {"formats": ["sac"]}})
     with pytest.raises(RunFailed, match="full"):
         groundswell.run(case, folder=tmp_path / "results")

@@ -114,10 +114,10 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_process(
 def test_pictures_are_not_drawn_into_a_folder_in_use(tmp_path: Path, capsys: Captured) -> None:
     folder = gs.run(write_small_case(tmp_path, "poisson")).folder
     with locked(folder):
-        files = with_pictures(folder)["files"]
+        files = with_pictures(folder, quiet=True)["files"]
     assert "solution.png" not in names(folder) | set(files)
     assert "no pictures: another run (process" in capsys.readouterr().err
-    assert "solution.png" in with_pictures(folder)["files"]
+    assert "solution.png" in with_pictures(folder, quiet=True)["files"]
 
 
 def test_a_folder_created_in_vain_is_removed_with_its_new_parents(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_failure_at_the_end_replaces_nothing(
 
     changed = write_small_case(tmp_path, "earthquake", boundary={"width": 5})
     with monkeypatch.context() as patch:
-        patch.setattr("groundswell.seismology.formats.sac_mseed.write_sac", fail)
+        patch.setattr("groundswell.seismology.formats.export.write_sac", fail)
         assert main(["run", str(changed), "-q", "--overwrite"]) == 1
     assert "no more room" in capsys.readouterr().err
     after = names(folder)

@@ -106,9 +106,9 @@ class Outputs:
 
     @property
     def reports(self) -> list[Report]:
-        """Peaks, what faults have done, how much rock has yielded, on rank 0 after `write`."""
+        """What faults have done, peaks, how much rock has yielded, on rank 0 after `write`."""
         faults = self._faults.results if self._faults else None
-        return [each for each in (self._map, faults, self._strain, self._measures) if each]
+        return [each for each in (faults, self._map, self._strain, self._measures) if each]
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files at the end of the run; rank 0 writes."""

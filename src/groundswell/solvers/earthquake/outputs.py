@@ -121,9 +121,9 @@ class Outputs:
 
     @property
     def reports(self) -> list[Report]:
-        """Peaks, what faults have done, how much rock has yielded, on rank 0 after `write`."""
+        """What faults have done, peaks, how much rock has yielded, on rank 0 after `write`."""
         faults = self._faults.results if self._faults else None
-        return [each for each in (self.shaking_map, faults, self._strain, self._measures) if each]
+        return [each for each in (faults, self.shaking_map, self._strain, self._measures) if each]
 
     def state(self) -> dict[str, DistributedArray]:
         """What maps have accumulated, running statistics, and faults."""

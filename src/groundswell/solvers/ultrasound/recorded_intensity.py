@@ -63,8 +63,9 @@ def _near(
             return None
         if np.abs(record[axis].values - at).min() > 0.501 * spacing[axis]:
             return None
-    if "point" in record.dims:
-        return record.isel(point=_nearest(record, position, spacing))
+    for along in ("point", "distance"):  # of points, and of a line
+        if along in record.dims:
+            return record.isel({along: _nearest(record, position, spacing)})
     dims = [dim for dim in map(str, record.dims) if dim.partition("_")[0] in position]
     reach = {dim: REACH * spacing[dim.partition("_")[0]] for dim in dims}
     within = {
