@@ -1,4 +1,4 @@
-"""Labels of points that do not overlap."""
+"""Labels of points, which do not overlap, and of traces."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
+
+from groundswell.plotting.style import QUIET
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -67,3 +69,17 @@ def _find_room(text: Annotation, frame: Bbox, taken: Sequence[Bbox]) -> Bbox | N
         if inside and not box.count_overlaps(taken):
             return box
     return None
+
+
+def label_trace(axes: Axes, text: str, height: float) -> None:
+    """Write a small text beside the right end of a horizontal trace at a height."""
+    axes.annotate(
+        text,
+        (1, height),
+        xytext=(4, 0),
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        color=QUIET,
+    )

@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import counted
+from groundswell.plotting.labels import label_trace
 from groundswell.plotting.style import ACCENT, INK, QUIET, headline, picture
 from groundswell.seismology.comparison.measures import Row
 from groundswell.seismology.comparison.pairs import Pair
@@ -136,16 +137,7 @@ def _draw_trace(axes: Axes, pair: Pair, component: str, height: int, row: Row | 
     for (_, colour, width), of in zip(_LINES, (pair.observed, pair.simulated), strict=True):
         axes.plot(pair.time, height - scale * of[component], color=colour, linewidth=0.7 * width)
     if row is not None and isfinite(row.correlation):
-        axes.annotate(
-            f"{row.correlation:.2f}",
-            (1, height),
-            xytext=(4, 0),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=QUIET,
-        )
+        label_trace(axes, f"{row.correlation:.2f}", height)
 
 
 def _dress(axes: Axes, pairs: Sequence[Pair]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, counted
+from groundswell.plotting.labels import label_trace
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.motion import noise_level, without_noise
@@ -85,16 +86,7 @@ def _draw_component(
         axes.axhline(row, color=QUIET, linewidth=0.4, alpha=0.5)
         displacement = _AMPLITUDE * trace / (scales[row] or 1)
         axes.plot(time, row - displacement, color=INK, linewidth=0.7)
-        axes.annotate(
-            _peak(float(np.abs(trace).max()), *scale),
-            (1, row),
-            xytext=(4, 0),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=QUIET,
-        )
+        label_trace(axes, _peak(float(np.abs(trace).max()), *scale), row)
     axes.set_title(_NAMES.get(component, component), fontsize=11)
     axes.set_xlabel(f"Time{' after origin' * ('origin_time' in array.attrs)} (s)")
     axes.set_ylim(array.sizes["station"] - 0.3, -0.75)
