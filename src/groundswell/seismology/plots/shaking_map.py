@@ -23,7 +23,7 @@ from groundswell.plotting.style import (
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots.source import draw_source, event_sentence
-from groundswell.seismology.plots.surface_map import coarsened, shade
+from groundswell.seismology.plots.surface_map import Lines, coarsened, map_frame, shade
 from groundswell.seismology.source_distances import epicentre
 
 if TYPE_CHECKING:
@@ -39,18 +39,19 @@ _MAX_CONTOURS = 8
 _SMOOTHING = 1.5, 0.015  # of contours, at most: cells, and fraction of the length of the map
 
 
-def shaking_map(results: str | Path) -> Path:
+def shaking_map(results: str | Path, lines: Lines | None = None) -> Path:
     """Draw `shaking_map.png`: horizontal peak ground velocity with stations and source.
 
     Args:
         results: folder with `shaking_map.nc` and, for the stations, `seismograms.h5`.
+        lines: as in `map_frame`.
 
     Raises:
         InputError: `shaking_map.nc` is missing or damaged.
     """
     results = Path(results)
     shaking = coarsened(read_shaking_map(results / "shaking_map.nc"))
-    frame = MapFrame.of(shaking)
+    frame = map_frame(shaking, results, lines)
     unit, unit_name = speed_unit(float(shaking["pgv"].max()))
     peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
     path = results / "shaking_map.png"

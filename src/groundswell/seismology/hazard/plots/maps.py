@@ -16,6 +16,8 @@ from groundswell.seismology.hazard.analysis import Hazard
 from groundswell.seismology.hazard.curves import probability
 from groundswell.seismology.hazard.files import map_of
 from groundswell.seismology.hazard.measures import Measure
+from groundswell.seismology.map_lines.files import lines_within
+from groundswell.seismology.map_lines.lines import Bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +68,8 @@ def _frame(hazard: Hazard) -> MapFrame:
     if not sites.is_geographic:
         return MapFrame(u, v)
     longitude, latitude = np.meshgrid(u, v)
-    return MapFrame(u, v, longitude, latitude)
+    lines = lines_within(hazard.case.output.map_lines, Bounds.of(u, v))
+    return MapFrame(u, v, longitude, latitude, lines=lines)
 
 
 def _around(values: Floats) -> Floats:
@@ -119,8 +122,13 @@ def _draw_ruptures(axes: Axes, hazard: Hazard) -> None:
     axes.add_collection(drawn)
 
 
-def require_relief(hazard: Hazard) -> None:
-    """Raise `InputError` if the case has a relief that cannot be drawn."""
+def require_drawable(hazard: Hazard) -> None:
+    """Raise `InputError` if the case has a relief or lines that cannot be drawn."""
+    if hazard.case.output.map_lines and not hazard.sites.is_geographic:
+        raise InputError(
+            "output.map_lines needs sites with longitudes and latitudes; leave it out, or place "
+            "the sites by them"
+        )
     if (path := hazard.case.output.relief) is not None:
         _read_relief(path, hazard.sites.is_geographic)
 
