@@ -11,6 +11,7 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
 from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.refinement import coloured_map
 from groundswell.plotting.style import INK, WIDTH, colour_bar, headline, picture, shades
 from groundswell.seismology.hazard.analysis import Hazard
 from groundswell.seismology.hazard.curves import probability
@@ -92,7 +93,7 @@ def _draw_values(
     if (grid := hazard.sites.grid) is not None:
         cells = values.reshape(grid)
         alpha = 0.65 if over_relief else 1.0
-        return axes.pcolormesh(*frame.mesh, cells, shading="nearest", alpha=alpha, **style)
+        return coloured_map(axes, frame, cells, alpha=alpha, **style)
     u, v = hazard.sites.horizontal.T / (1.0 if hazard.sites.is_geographic else 1e3)
     size = float(np.clip(20000 / len(u), 12, 160))
     return axes.scatter(u, v, size, values, edgecolors=INK, linewidths=0.5, zorder=5, **style)
