@@ -134,8 +134,8 @@ class SeismicCase(Case):
         if getattr(self.output, "map_lines", ()) and self.grid.geography is None:
             yield (
                 ("output", "map_lines"),
-                "needs the position of the region on Earth; add [grid.geography], which meshes from "
-                "files cannot have, or leave it out",
+                "needs the position of the region on Earth; add [grid.geography], which meshes "
+                "from files cannot have, or leave it out",
             )
 
     @property
