@@ -295,7 +295,7 @@ def run(
             _require_steps(opened, request.callbacks)
         current = _Run(opened, files, digest, cost, clock, request.session)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
-            with clock("read"):
+            with clock("read", "Opening the results"):
                 job.collective_try(lambda: current.start(done))
             current.advance(quiet or not job.first, stop, request.callbacks)
             current.finish()
