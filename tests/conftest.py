@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from bandwidths import bandwidths_not_kept
 from hypothesis import settings
 from kept_datasets import datasets_kept
 from rank_pool import RankPools
@@ -131,11 +132,12 @@ def _small_triads() -> Iterator[None]:
     from groundswell.backends import Backend
 
     measure = Backend.measure_bandwidth
-    with patch.object(
+    little = patch.object(
         Backend,
         "measure_bandwidth",
         lambda self, megabytes=1, repeats=1: measure(self, megabytes, repeats),
-    ):
+    )
+    with little, bandwidths_not_kept():
         yield
 
 

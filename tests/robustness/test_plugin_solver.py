@@ -58,7 +58,7 @@ def results(groundswell: Run, case: Path) -> Path:
     """What `run` has left."""
     done = groundswell("run", case)
     assert done.returncode == 0, done.stderr
-    assert "step 66 of 66, t = 0.01 of 0.01 s" in done.stderr  # a line of progress
+    assert "step 66 of 66, t = 10 of 10 ms" in done.stderr  # a line of progress
     return case.parent / "results"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from bandwidths import bandwidths_not_kept
 from kept_datasets import datasets_kept
 
 from groundswell import registry
@@ -29,7 +30,8 @@ def quick(*_: Any, **__: Any) -> float:
 def main() -> None:
     """Run the cases that the command line names."""
     cases, folder = (Path(argument) for argument in sys.argv[1:3])
-    with patch.object(Backend, "measure_bandwidth", quick), datasets_kept():
+    quickly = patch.object(Backend, "measure_bandwidth", quick)
+    with quickly, bandwidths_not_kept(), datasets_kept():
         for name, content in json.loads(cases.read_text()).items():
             schema = registry.find(content.get("solver", "earthquake")).load("case")
             run(schema.from_dict(content), folder=folder / name)

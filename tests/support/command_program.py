@@ -14,8 +14,11 @@ from groundswell.cli import main
 
 def measure_little() -> None:
     """Replace the measurement; other commands load no backend."""
+    from bandwidths import keep_no_bandwidths
+
     from groundswell.backends import Backend
 
+    keep_no_bandwidths()
     measure = Backend.measure_bandwidth
     Backend.measure_bandwidth = (  # type: ignore[method-assign]
         lambda self, megabytes=1, repeats=1: measure(self, megabytes, repeats)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import plugin
+from bandwidths import keep_no_bandwidths
 from checked import cost
 from damage import damaged, mutated_text
 from forked import Ended, run_forked
@@ -140,6 +141,7 @@ def import_once(name: str) -> None:
 
 if __name__ == "__main__":
     seed, count, *names = sys.argv[1:]
+    keep_no_bandwidths()
     Backend.measure_bandwidth = lambda *_, **__: 1e9  # type: ignore[method-assign]
     with TemporaryDirectory() as scratch, plugin.available(Path(scratch)):
         for name in names:

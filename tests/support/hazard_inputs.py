@@ -44,6 +44,7 @@ sites = ["S1"]
 sites = ["S0", "S1"]
 openquake = true
 relief = "relief.nc"
+map_lines = ["faults.gmt"]
 """
 
 
@@ -65,6 +66,7 @@ def write_inputs(folder: Path, case: str = CASE) -> Path:
     (folder / "ruptures.csv").write_text(head + "".join(rows))
     _intensities().to_netcdf(folder / "intensities.nc", engine="h5netcdf")
     _relief().to_netcdf(folder / "relief.nc", engine="h5netcdf")
+    (folder / "faults.gmt").write_text("-123 37\n-121 39\n>\n-121.8 37\n-121.7 39\n")
     path = folder / "hazard.toml"
     path.write_text(case)
     return path

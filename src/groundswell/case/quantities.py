@@ -66,6 +66,22 @@ def byte_size(count: float) -> str:
     return text.replace(" Bytes", " B").replace(" Byte", " B")
 
 
+_UNITS_OF_TIME = (  # s, name, and the shortest run that has it
+    (3600.0, "h", 7200.0),
+    (60.0, "min", 600.0),
+    (1.0, "s", 0.1),
+    (1e-3, "ms", 1e-4),
+    (1e-6, "µs", 1e-7),
+    (1e-9, "ns", 0.0),
+)
+
+
+def time_of(time: float, end: float) -> str:
+    """The time in a run that ends at `end`, both in s, as text, such as "15.9 of 28 µs"."""
+    unit, name, _ = next(each for each in _UNITS_OF_TIME if abs(end) >= each[2])
+    return f"{time / unit:.4g} of {end / unit:.4g} {name}"
+
+
 def duration(seconds: float) -> str:
     """A time as text, such as "34.0 ms" or "5 minutes and 2 seconds"."""
     from humanize import metric, precisedelta

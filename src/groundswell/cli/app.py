@@ -91,6 +91,9 @@ def run(
     backend: Backend = None,
     precision: FloatingPoint = None,
     quiet: Annotated[bool, flag("--quiet", "-q", text="Show no progress.")] = False,
+    measure: Annotated[
+        bool, flag("--measure", text="Measure the memory bandwidth again; it is kept for a week.")
+    ] = False,
     as_json: AsJson = False,
     no_pictures: Annotated[
         bool, flag("--no-pictures", text="Draw no pictures at the end.")
@@ -119,6 +122,7 @@ def run(
         resume="auto" if resume == Resume.auto else resume == Resume.yes,
         overwrite=overwrite,
         quiet=quiet,
+        measure=measure,
         backend=backend,
         precision=precision,
         settings=settings_of(settings),

@@ -23,6 +23,7 @@ from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.probing import ONE_PROCESS, find_obstacles
 from groundswell.processes import find_mpiexec
+from groundswell.simulation.bandwidths import kept_bandwidth
 from groundswell.simulation.summary import library_versions
 from groundswell.version import __version__
 
@@ -89,7 +90,7 @@ def _device(name: str) -> dict[str, object]:
             "device": backend.device,
             "memory_free": free,
             "memory_total": total,
-            "bandwidth": backend.measure_bandwidth(),
+            "bandwidth": kept_bandwidth(backend, again=True),
             "versions": backend.versions(),
         }
     except BackendError as error:

@@ -158,15 +158,26 @@ def from_lonlat(system: str, longitude: ArrayLike, latitude: ArrayLike) -> tuple
     Raises:
         InputError: the system is unknown, or a position is outside its range.
     """
+    name, transformer = _known_system(system)
+    return _require_finite(name, transformer.transform(longitude, latitude))
+
+
+def to_lonlat(system: str, east: ArrayLike, north: ArrayLike) -> tuple[Floats, Floats]:
+    """Longitudes and latitudes (degrees, WGS 84) of positions in a system; see `from_lonlat`."""
+    name, transformer = _known_system(system)
+    return _require_finite(name, transformer.transform(east, north, direction="INVERSE"))
+
+
+def _known_system(system: str) -> tuple[str, Any]:
+    """The name of a coordinate system, and the transformer from WGS 84."""
     from pyproj import CRS
     from pyproj.exceptions import ProjError
 
     try:
         crs = CRS.from_user_input(system)
-        transformer = _transformer_to(crs)
+        return crs.name, _transformer_to(crs)
     except (ProjError, ValueError):
         raise InputError(f"pyproj does not know the coordinate system {system[:60]!r}") from None
-    return _require_finite(crs.name, transformer.transform(longitude, latitude))
 
 
 def require_projected(projection: str) -> None:

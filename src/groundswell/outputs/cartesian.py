@@ -87,6 +87,7 @@ class CartesianDomain:
         downward: whether z is depth.
         periodic: whether x, y and z are periodic: interpolation continues across their ends.
         nodes: positions of the region's values along axes on which they are not evenly spaced, m.
+        unit: of positions in files; "1" if the solver has none.
     """
 
     part: Part
@@ -96,6 +97,7 @@ class CartesianDomain:
     downward: bool = False
     periodic: tuple[bool, bool, bool] = (False, False, False)
     nodes: tuple[Floats | None, Floats | None, Floats | None] = (None, None, None)
+    unit: str = "m"
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
         """Select the values of fields at a place."""
@@ -103,7 +105,7 @@ class CartesianDomain:
             positions = positions_of(where)
             self._require_inside(positions)
             line = isinstance(where, LineWhere)
-            frame = (line_frame if line else point_frame)(positions, fields)
+            frame = (line_frame if line else point_frame)(positions, fields, self.unit)
             return self._at(positions, TAPS[where.method], fields, frame)
         if isinstance(where, MaskWhere):
             return self._masked(where, fields)
@@ -204,7 +206,7 @@ class CartesianDomain:
 
     def _attrs(self, axis: int) -> dict[str, str]:
         down = {"positive": "down"} if axis == 2 and self.downward else {}
-        return {"units": "m", "axis": AXES[axis].upper(), **down}
+        return {"units": self.unit, "axis": AXES[axis].upper(), **down}
 
     # --- points -----------------------------------------------------------------------------------
 
@@ -213,7 +215,7 @@ class CartesianDomain:
         flat = read_mask(where, shape)
         cells = np.stack(np.unravel_index(flat, shape), axis=-1).astype(np.int64)
         positions = np.stack([self.coordinate(a, cells[:, 2 - a]) for a in range(3)], axis=-1)
-        frame = point_frame(positions, fields)
+        frame = point_frame(positions, fields, self.unit)
         index = Variable(("point",), flat, attrs={"long_name": "flat index (z, y, x)"})
         frame = Frame({**frame.coordinates, "index": index}, frame.dims)
         return self._owned(np.stack([cells] * len(fields)), cells, frame)

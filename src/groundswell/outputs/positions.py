@@ -34,20 +34,22 @@ def positions_of(where: PointsWhere | LineWhere) -> Floats:
     return numbers.reshape(-1, 3)
 
 
-def point_frame(positions: Floats, fields: Sequence[RecordableField], dim: str = "point") -> Frame:
-    """The frame of samples (points,), with positions as coordinates."""
+def point_frame(
+    positions: Floats, fields: Sequence[RecordableField], unit: str = "m", dim: str = "point"
+) -> Frame:
+    """The frame of samples (points,), with positions as coordinates in a unit."""
     coordinates = {
-        name: Variable((dim,), positions[:, axis], attrs={"units": "m"})
+        name: Variable((dim,), positions[:, axis], attrs={"units": unit})
         for axis, name in enumerate(("x", "y", "z"))
     }
     return Frame(coordinates, {field.name: (dim,) for field in fields})
 
 
-def line_frame(positions: Floats, fields: Sequence[RecordableField]) -> Frame:
-    """The frame of samples along a line, by distance from its start."""
-    frame = point_frame(positions, fields, "distance")
+def line_frame(positions: Floats, fields: Sequence[RecordableField], unit: str = "m") -> Frame:
+    """The frame of samples along a line, by distance from its start in a unit."""
+    frame = point_frame(positions, fields, unit, "distance")
     away = np.linalg.norm(positions - positions[0], axis=1)
-    attrs = {"units": "m", "long_name": "distance from the start of the line"}
+    attrs = {"units": unit, "long_name": "distance from the start of the line"}
     return Frame(
         {"distance": Variable(("distance",), away, attrs=attrs), **frame.coordinates}, frame.dims
     )

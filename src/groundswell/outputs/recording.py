@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, prod
 from typing import Any, Protocol
 
@@ -156,12 +156,14 @@ class Schedule:
     Args:
         seconds: length of a time step; None if steps have no common length.
         start: time of step 0, s.
+        time_unit: unit of times in files; "1" if the solver has none.
     """
 
     begin: int
     every: int
     seconds: float | None
     start: float = 0.0
+    time_unit: str = "s"
 
     @classmethod
     def of(
@@ -201,7 +203,9 @@ class Schedule:
     @property
     def axis(self) -> tuple[str, Variable]:
         """Name and variable of the axis of samples: time or steps."""
-        return ("time", TIME) if self.seconds is not None else ("step", STEP)
+        if self.seconds is None:
+            return "step", STEP
+        return "time", replace(TIME, attrs={**TIME.attrs, "units": self.time_unit})
 
     def times(self, numbers: range) -> Floats:
         """Times of these samples, s, or their steps."""
@@ -223,6 +227,7 @@ class Recording:
         attrs: attributes of the files.
         steps: number of steps of the run; required for amplitudes and phases.
         start: time of step 0, s.
+        time_unit: unit of times in files; "1" if the solver has none.
     """
 
     domain: RecordingDomain
@@ -233,6 +238,7 @@ class Recording:
     attrs: Mapping[str, object] = field(default_factory=dict)
     steps: int | None = None
     start: float = 0.0
+    time_unit: str = "s"
 
     def fields_of(self, section: RecordSection) -> list[RecordableField]:
         """The fields that a section names."""
@@ -244,7 +250,8 @@ class Recording:
 
     def schedule(self, section: RecordSection) -> Schedule:
         """The schedule of a section; raises what `Schedule.of` raises."""
-        return Schedule.of(section, self.seconds, self.at_once, self.start)
+        found = Schedule.of(section, self.seconds, self.at_once, self.start)
+        return replace(found, time_unit=self.time_unit)
 
     def basis(self, section: RecordSection) -> Floats:
         """The basis functions of a section's harmonics at all of its samples, (samples, terms)."""

@@ -1,4 +1,4 @@
-"""Labels of points, which do not overlap, and of traces."""
+"""Labels of points, which do not overlap, of contours and of traces."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from groundswell.plotting.style import QUIET
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
+    from matplotlib.contour import ContourSet
+    from matplotlib.text import Annotation, Text
     from matplotlib.transforms import Bbox
 
+_CLEAR = 24  # pixels between a label of a contour and a point
 # Places around a point, the most readable first: direction and alignment.
 _PLACES = (
     (1, 0, "left", "center"),
@@ -69,6 +71,26 @@ def _find_room(text: Annotation, frame: Bbox, taken: Sequence[Bbox]) -> Bbox | N
         if inside and not box.count_overlaps(taken):
             return box
     return None
+
+
+def label_contours(axes: Axes, lines: ContourSet, points: ArrayLike) -> list[Text]:
+    """Label contours with their values, away from points; returns the labels.
+
+    Args:
+        points: in the coordinates of the axes, (n, 2).
+    """
+    import numpy as np
+
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # settles the layout
+    taken = axes.transData.transform(np.reshape(points, (-1, 2)))
+    near_label = lines.too_close  # which matplotlib asks whether a place is free, in pixels
+
+    def is_taken(x: float, y: float, width: float) -> bool:
+        near_point = np.hypot(*(taken - (x, y)).T) < width / 2 + _CLEAR
+        return bool(near_label(x, y, width) or near_point.any())
+
+    lines.too_close = is_taken  # type: ignore[method-assign, assignment]
+    return list(axes.clabel(lines, fmt="%g", fontsize=8))
 
 
 def label_trace(axes: Axes, text: str, height: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+_LINES = 3  # order of drawing: above colours and contours, below faults and stations
 _SLENDERNESS = (0.25, 2.5)  # limits of height over width; narrower maps are stretched
 Points = tuple[Floats, Floats]
 
@@ -29,7 +31,8 @@ class MapFrame:
 
     With `longitude` and `latitude` (ny, nx), the map is in degrees, with the aspect ratio that
     makes a kilometre equally long in both directions at its centre. Without, it is in kilometres
-    along the grid's axes, where y points to `azimuth` (degrees clockwise from north).
+    along the grid's axes, where y points to `azimuth` (degrees clockwise from north). `lines` are
+    drawn on maps in degrees, each (n, 2): longitude and latitude.
     """
 
     x: Floats
@@ -37,6 +40,7 @@ class MapFrame:
     longitude: Floats | None = None
     latitude: Floats | None = None
     azimuth: float = 0.0
+    lines: Sequence[Floats] = ()
 
     @classmethod
     def of(cls, dataset: xarray.Dataset) -> Self:
@@ -96,7 +100,7 @@ class MapFrame:
         return u, v
 
     def dress(self, axes: Axes) -> None:
-        """Set the limits, aspect ratio and labels of the axes."""
+        """Set the limits, aspect ratio and labels of the axes, and draw the lines."""
         u, v = self.mesh
         axes.set_xlim(_with_edges(u, cells=len(self.x)))
         axes.set_ylim(_with_edges(v, cells=len(self.y)))
@@ -109,6 +113,18 @@ class MapFrame:
         else:
             axes.xaxis.set_major_formatter(lambda degrees, _: _compass(degrees, "EW"))
             axes.yaxis.set_major_formatter(lambda degrees, _: _compass(degrees, "NS"))
+            self._draw_lines(axes)
+
+    def _draw_lines(self, axes: Axes) -> None:
+        """Draw the lines above the colours, with white edges, so that they show on dark ones."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.patheffects import withStroke
+
+        edges = [withStroke(linewidth=2.4, foreground="white", alpha=0.6)]
+        style = {"colors": INK, "linewidths": 0.9, "capstyle": "round", "path_effects": edges}
+        if self.lines:
+            drawn = LineCollection(list(self.lines), zorder=_LINES, **style)
+            axes.add_collection(drawn, autolim=False)
 
     def scale_bar(self, axes: Axes) -> None:
         """Draw a bar of a round number of kilometres above the map's right end."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats.text import read_table
-from groundswell.plotting.style import COLOURS, grid_lines, headline, picture
+from groundswell.plotting.style import COLOURS, grid_lines, headline, picture, title_of_run
 
 _MOST_DOTS = 60  # with more iterations, markers would overlap
 
@@ -50,5 +50,6 @@ def residuals_picture(
         axes.set(xlabel=count, ylabel=label)
         axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
         grid_lines(axes)
-        headline(axes, "Convergence", f"Residuals over {at[-1]:,.0f} {count}s")
+        title = title_of_run(table.parent, "Convergence")
+        headline(axes, title, f"Residuals over {at[-1]:,.0f} {count}s")
     return path

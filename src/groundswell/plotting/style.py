@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Floats
+from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write
+from groundswell.simulation.summary import read_summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,6 +120,14 @@ def headline(axes: Axes, title: str, subtitle: str) -> Annotation:
 def title_of(attrs: Mapping[str, object], otherwise: str = "Ground motion") -> str:
     """The title in the attributes of a results file."""
     return str(attrs.get("title") or otherwise)
+
+
+def title_of_run(results: Path, otherwise: str) -> str:
+    """The title of the case whose results are in a folder, for pictures of tables."""
+    try:
+        return title_of(read_summary(results), otherwise)
+    except InputError:  # a folder of files only
+        return otherwise
 
 
 def shades() -> Colormap:

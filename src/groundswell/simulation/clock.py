@@ -31,8 +31,9 @@ class Clock:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        begun, text = time.perf_counter(), SHOWN.get(phase, "")
+    def __call__(self, phase: str, shown: str = "") -> Iterator[None]:
+        """Measure a phase, and show `shown` or the usual text."""
+        begun, text = time.perf_counter(), shown or SHOWN.get(phase, "")
         try:
             with phase_progress(text, quiet=self.quiet or not text):
                 yield

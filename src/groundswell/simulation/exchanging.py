@@ -8,6 +8,7 @@ from typing import Any
 
 from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
+from groundswell.case.quantities import time_of
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.ghost_field import GhostField
@@ -193,7 +194,7 @@ class TimeSteppingSolver(TunableSolver):
 
     def status(self, step: int) -> str:
         """Simulated time."""
-        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
+        return f"t = {time_of(self.time(step), self.time(self.setup.steps))}"
 
 
 class ExchangingSolver(TunableSolver):

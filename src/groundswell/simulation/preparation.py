@@ -9,7 +9,7 @@ from functools import partial
 from hashlib import file_digest, sha256
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from groundswell import registry
 from groundswell.backends import Backend
@@ -19,6 +19,7 @@ from groundswell.errors import InputError, counted, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
+from groundswell.simulation.bandwidths import shared_bandwidth
 from groundswell.simulation.kept_parts import kept
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
@@ -27,6 +28,7 @@ from groundswell.simulation.solver import CheckModule, Cost, CostModel, Setup, S
 from groundswell.version import __version__
 
 PhaseTimer = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
+Measure = Literal["once", "again", "never"]  # the bandwidth of a machine
 
 
 def prepare(
@@ -217,15 +219,15 @@ def open_solver(
     job: Communicator,
     phase: PhaseTimer | None = None,
     *,
-    measure: bool = True,
+    measure: Measure = "once",
     session: RunSession | None = None,
 ) -> OpenSolver:
     """Open the device, build the solver and choose its fastest exchange; all ranks must call it.
 
     Args:
         phase: measures the wall time of each phase.
-        measure: whether to measure the bandwidth of the devices. Runs whose data fit in the caches
-            need none, and may take less time than the measurement.
+        measure: whether to measure the bandwidth of the devices: "once" on a machine, "again" or
+            "never". Runs whose data fit in the caches need none, and may take less time.
         session: what runs of this process share; by default nothing.
 
     Raises:
@@ -239,8 +241,8 @@ def open_solver(
         sent = shares.traffic
         backend = session.backend(name, lambda: open_device(name, job, lambda r: sent[r][:, r]))
         in_cache = _fits_in_cache(shares.memory, backend, job)
-        rate = partial(_measure_bandwidth, backend, job)
-        is_measured = measure and session.measures and not in_cache
+        rate = partial(shared_bandwidth, backend, job, again=measure == "again")
+        is_measured = measure != "never" and session.measures and not in_cache
         bandwidth = session.bandwidth(name, rate) if is_measured else None
     with phase("build"):
         # All ranks read the free memory before any of them allocates.
@@ -250,13 +252,6 @@ def open_solver(
         solver = job.collective_try(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
     return OpenSolver(setup, job, backend, solver, bandwidth, in_cache, tuning)
-
-
-def _measure_bandwidth(backend: Backend, job: Communicator) -> float:
-    job.allgather(
-        None
-    )  # a barrier: ranks of one host share its bandwidth, so they measure together
-    return float(sum(job.allgather(backend.measure_bandwidth())))
 
 
 def _require_memory(needs: Sequence[int], backend: Backend, job: Communicator) -> None:

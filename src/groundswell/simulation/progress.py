@@ -6,13 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from threading import Timer
 
 from groundswell.backends.compilation import CompilationReport, compilations
+from groundswell.case.quantities import duration
 from groundswell.console import is_terminal
 
 LINE_EVERY = 10.0  # s between lines in a log
-SOON = 2.0  # s after which a log says what a run does
+SOON = 1.0  # s after which a log says what a run does
 FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
 
 StatusText = Callable[[int], str]
@@ -115,7 +117,7 @@ class _Lines:
         step, updates = self._now
         passed = max(now - self._begun, 1e-9)
         line = f"{self._count(step)}{self._status(step)}, {updates / passed / 1e6:.4g} {self._unit}"
-        _say(line + self._left(step, passed))
+        _say(f"{line}, {_clock(passed)} elapsed{self._left(step, passed)}")
 
     def _count(self, step: int) -> str:
         if self._ends:
@@ -123,9 +125,14 @@ class _Lines:
         return f"step {step}, " if self._total > 1 else ""  # a direct solve has no steps
 
     def _left(self, step: int, passed: float) -> str:
-        if not self._ends or step == self._start:
+        if not self._ends or step in (self._start, self._total):
             return ""
-        return f", {(self._total - step) * passed / (step - self._start):.0f} s left"
+        return f", {_clock((self._total - step) * passed / (step - self._start))} left"
+
+
+def _clock(seconds: float) -> str:
+    """A time as text, such as "16.3 ms", "9.41 s" or "0:01:18"."""
+    return duration(seconds) if seconds < 60 else str(timedelta(seconds=round(seconds)))
 
 
 @contextmanager

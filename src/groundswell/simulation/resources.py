@@ -17,6 +17,7 @@ from groundswell.errors import BackendError, GroundswellError, InputError, NoSpa
 from groundswell.exchange.devices import gpu_buses
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.formats.atomic import existing_ancestor
+from groundswell.simulation.bandwidths import kept_bandwidth
 from groundswell.simulation.results_folder import require_writable
 from groundswell.simulation.solver import Cost, Setup
 
@@ -48,7 +49,7 @@ def estimate_resources(
     problems = [*_folder_problems(cost, folder)]
     try:
         backend = open_backend(name)
-        bandwidth = backend.measure_bandwidth()
+        bandwidth = kept_bandwidth(backend)
         devices = len(gpu_buses()) if name == "cuda" else 1
         ranks = ceil(sharing["ranks_per_host"] / devices) if sharing else 1
     except BackendError as error:

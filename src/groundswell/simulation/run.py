@@ -29,6 +29,7 @@ from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.kernel_groups import shares_by_group
 from groundswell.simulation.live_run import LiveRun
 from groundswell.simulation.preparation import (
+    Measure,
     OpenSolver,
     check_of,
     cost_of,
@@ -189,6 +190,7 @@ class RunOptions(TypedDict, total=False):
     precision: str | None
     settings: Settings | None
     temporary: bool
+    measure: bool
     callbacks: Sequence[Callback]
     session: RunSession | None
 
@@ -206,6 +208,7 @@ class _Request:
     precision: str | None = None
     settings: Settings | None = None
     temporary: bool = False
+    measure: bool = False
     callbacks: Sequence[Callback] = ()
     session: RunSession | None = None
 
@@ -258,8 +261,9 @@ def run(
         options: `backend` and `precision` replace those of the case; `settings` are other values
             of the case file to replace, by path, such as {"source.0.x": "2 km"}; `callbacks` are
             functions to call between steps, see `every`; `temporary` runs write no checkpoints,
-            because nobody will continue them in that folder; runs that share a `session` share its
-            device.
+            because nobody will continue them in that folder; `measure` is true to measure the
+            memory bandwidth again, which earlier runs have kept; runs that share a `session` share
+            its device.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
@@ -286,11 +290,12 @@ def run(
                     return Result(files.folder)
                 cost = job.collective_try(lambda: cost_of(setup).estimate(setup))
                 job.collective_try(lambda: _require_room(setup, cost, files, done))
-            opened = open_solver(setup, job, clock, session=request.session)
+            wanted: Measure = "again" if request.measure else "once"
+            opened = open_solver(setup, job, clock, measure=wanted, session=request.session)
             _require_steps(opened, request.callbacks)
         current = _Run(opened, files, digest, cost, clock, request.session)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
-            with clock("read"):
+            with clock("read", "Opening the results"):
                 job.collective_try(lambda: current.start(done))
             current.advance(quiet or not job.first, stop, request.callbacks)
             current.finish()

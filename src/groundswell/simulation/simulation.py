@@ -52,7 +52,7 @@ class Simulation(LiveRun):
         job = get_communicator()
         setup = prepare(case, job, backend=backend, precision=precision, settings=settings)
         self._digest = shared_digest(setup.case, job)
-        opened = open_solver(setup, job, measure=False)
+        opened = open_solver(setup, job, measure="never")
         super().__init__(opened, driver_of(opened, {}, None, self._digest))
         self._interop = array_interop(opened.backend)
         if restart is not None:

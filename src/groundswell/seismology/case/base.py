@@ -117,7 +117,7 @@ class SeismicCase(Case):
         return receivers
 
     def violations(self) -> Iterator[Violation]:
-        """A medium with Q in a case without `attenuation.model`, and intensity of nothing."""
+        """A medium with Q but no `attenuation.model`, intensity of nothing, lines nowhere."""
         if "attenuation" not in self.model_fields_set and self.medium.has_q:
             models = '"constant", "power-law" or, to ignore them, "none"'
             yield (
@@ -129,6 +129,13 @@ class SeismicCase(Case):
             yield (
                 ("output", "intensity"),
                 "has nothing to measure; add a [[receiver]] that records velocity, or maps",
+            )
+
+        if getattr(self.output, "map_lines", ()) and self.grid.geography is None:
+            yield (
+                ("output", "map_lines"),
+                "needs the position of the region on Earth; add [grid.geography], which meshes "
+                "from files cannot have, or leave it out",
             )
 
     @property

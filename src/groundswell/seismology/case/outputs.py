@@ -9,6 +9,7 @@ from groundswell.case.common import NotEmpty, OutputSection, Section, repeated
 from groundswell.case.problems import Violation
 from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.seismology.case.intensity import IntensityOutput
+from groundswell.seismology.case.map_lines import MapLines
 
 GREEN = "strain_green_tensor"  # name of the section, the output and the file
 Format = Literal["hdf5", "sac", "mseed", "text", "segy"]
@@ -58,16 +59,21 @@ class SurfaceOutput(Section):
 
 
 class SeismicOutput(OutputSection):
-    """`[output]`: seismograms, the motion of the surface, intensity measures, and films."""
+    """`[output]`: seismograms, the motion of the surface, intensity measures, and films.
+
+    `map_lines` are names or files of lines that maps show; see `map_lines.files`.
+    """
 
     seismograms: SeismogramOutput = SeismogramOutput()
     surface: SurfaceOutput | None = None
     intensity: IntensityOutput | None = None
     film: Flag = False
+    map_lines: MapLines = ()
 
     def violations(self) -> Iterator[Violation]:
-        """A film of nothing."""
+        """A film of nothing, and lines named twice."""
         yield from super().violations()
+        yield from repeated("map_lines", self.map_lines)
         if self.film and not (self.surface or getattr(self, "rupture", None)):
             yield (
                 ("film",),

@@ -26,6 +26,8 @@ from groundswell.seismology.hazard.disaggregation import (
 )
 from groundswell.seismology.hazard.measures import Measure
 from groundswell.seismology.hazard.sites import Sites
+from groundswell.seismology.map_lines.lines import Bounds
+from groundswell.seismology.map_lines.run import far_lines
 
 if TYPE_CHECKING:
     import xarray
@@ -77,6 +79,7 @@ def compute(case: HazardCase) -> Hazard:
     warnings = [
         *(*_remarks(branches), *_unshaken(curves, sites), *_out_of_range(curves, sites)),
         *_left_out(parts, case.measures, found),
+        *_far_lines(case, sites),
     ]
     return Hazard(case, sites, branches, curves, found, warnings)
 
@@ -239,6 +242,12 @@ def _left_out(
                 f"no disaggregation of {measure} at {', '.join(names)}: the curve does not "
                 f"reach a return period of {section.return_period:g} years; choose another"
             )
+
+
+def _far_lines(case: HazardCase, sites: Sites) -> Iterator[str]:
+    """Yield a note for each file of lines that maps do not show."""
+    if sites.is_geographic and case.output.pictures:
+        yield from far_lines(case.output.map_lines, Bounds.of(*sites.horizontal.T))
 
 
 def _out_of_range(curves: xarray.Dataset, sites: Sites) -> Iterator[str]:

@@ -24,6 +24,7 @@ from groundswell.case.units import (
 )
 from groundswell.errors import CaseError, InputError
 from groundswell.seismology.case.grid import Latitude, Longitude
+from groundswell.seismology.case.map_lines import MapLines
 from groundswell.seismology.hazard.measures import Measure
 
 Weight = Annotated[Number, Positive]
@@ -158,11 +159,13 @@ class OutputSection(Section):
     """`[output]`: the folder, the sites of curves and spectra, and optional files.
 
     `relief` is a NetCDF file with the variable `elevation`, `topography` or `z`, drawn below maps.
+    `map_lines` are names or files of lines that maps show; see `map_lines.files`.
     """
 
     directory: FileName = Field(default=Path("hazard"), validate_default=True)
     sites: tuple[str, ...] = ()
     relief: DataFile | None = None
+    map_lines: MapLines = ()
     pictures: Flag = True
     openquake: Flag = False
 

@@ -16,7 +16,8 @@ from groundswell.seismology.hazard.case import load_hazard_case
 from groundswell.seismology.hazard.files import map_of, write_results
 from groundswell.seismology.hazard.openquake import write_openquake
 from groundswell.seismology.hazard.plots import draw_pictures
-from groundswell.seismology.hazard.plots.maps import require_relief
+from groundswell.seismology.hazard.plots.maps import require_drawable
+from groundswell.seismology.map_lines.run import require_lines
 from groundswell.simulation.results_folder import require_writable
 from groundswell.version import __version__
 
@@ -57,9 +58,12 @@ def run_hazard(
     case = load_hazard_case(path, settings)
     target = Path(folder) if folder is not None else case.output.directory
     require_writable(target)
-    hazard, has_pictures = compute(case), pictures and case.output.pictures
+    has_pictures = pictures and case.output.pictures
     if has_pictures:
-        require_relief(hazard)
+        require_lines(case.output.map_lines)
+    hazard = compute(case)
+    if has_pictures:
+        require_drawable(hazard)
     earlier = _files_in(target)
     written = write_results(target, hazard)
     if case.output.openquake:

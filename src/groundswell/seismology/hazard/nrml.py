@@ -16,6 +16,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed, quoted
+from groundswell.formats.xml import Element, read_xml
 from groundswell.grids.geography import Geography
 from groundswell.seismology.hazard.areas import cells_across, points_within
 from groundswell.seismology.hazard.floating import SimpleFault, around, fitted
@@ -35,7 +36,6 @@ from groundswell.seismology.hazard.nrml_values import (
 from groundswell.seismology.hazard.ruptures import Rupture
 from groundswell.seismology.hazard.sites import plane
 from groundswell.seismology.hazard.surfaces import Surface
-from groundswell.seismology.hazard.xml import Element, read_xml
 
 _MAX_RUPTURES = 200_000
 

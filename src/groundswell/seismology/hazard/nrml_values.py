@@ -8,13 +8,13 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed, quoted
+from groundswell.formats.xml import Element
 from groundswell.seismology.hazard.magnitudes import (
     MagnitudeRates,
     equal_bins,
     truncated_gutenberg_richter,
 )
 from groundswell.seismology.hazard.scaling import SCALINGS, Scaling
-from groundswell.seismology.hazard.xml import Element
 
 KM = 1e3  # m
 _MAX_MAGNITUDE = 10.5

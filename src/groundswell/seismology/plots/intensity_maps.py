@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import WIDTH, colour_bar, headline, picture, title_of
 from groundswell.seismology.formats.intensity import MAPS, read_intensity_maps
 from groundswell.seismology.plots.record_section import evenly
 from groundswell.seismology.plots.source import draw_source, event_sentence
-from groundswell.seismology.plots.surface_map import coarsened, shade
+from groundswell.seismology.plots.surface_map import Lines, coarsened, map_frame, shade
 
 if TYPE_CHECKING:
     import xarray
@@ -28,13 +27,14 @@ _INTEGRALS = {"arias": "Arias intensity", "cav": "cumulative absolute velocity"}
 Panel = tuple[str, "xarray.DataArray"]  # label of the colour bar, and values
 
 
-def intensity_maps(results: str | Path) -> Path | None:
+def intensity_maps(results: str | Path, lines: Lines | None = None) -> Path | None:
     """Draw `intensity_maps.png`: spectral acceleration by period, or integrals of acceleration.
 
     At most 6 periods are shown.
 
     Args:
         results: folder with `intensity_maps.nc`.
+        lines: as in `map_frame`.
 
     Raises:
         InputError: `intensity_maps.nc` is missing or damaged.
@@ -42,7 +42,7 @@ def intensity_maps(results: str | Path) -> Path | None:
     results = Path(results)
     maps = coarsened(read_intensity_maps(results / MAPS))
     panels, sentence = _panels(maps)
-    frame = MapFrame.of(maps)
+    frame = map_frame(maps, results, lines)
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     width = WIDTH / columns

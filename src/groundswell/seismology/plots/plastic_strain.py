@@ -6,28 +6,28 @@ from pathlib import Path
 
 import numpy as np
 
-from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import WIDTH, colour_bar, headline, picture, title_of
 from groundswell.seismology.case.plasticity import STRAIN
 from groundswell.seismology.formats.plastic_strain import NAME, read_plastic_strain
 from groundswell.seismology.plots.source import draw_source
-from groundswell.seismology.plots.surface_map import coarsened, shade
+from groundswell.seismology.plots.surface_map import Lines, coarsened, map_frame, shade
 
 _UNITS = {1.0: "", 1e-2: " (%)", 1e-6: " (10⁻⁶)"}
 
 
-def plastic_strain(results: str | Path) -> Path:
+def plastic_strain(results: str | Path, lines: Lines | None = None) -> Path:
     """Draw `plastic_strain.png`: accumulated plastic strain of the uppermost cells.
 
     Args:
         results: folder with `plastic_strain.nc`.
+        lines: as in `map_frame`.
 
     Raises:
         InputError: `plastic_strain.nc` is missing or damaged.
     """
     results = Path(results)
     surface = coarsened(read_plastic_strain(results / NAME))
-    frame, strain = MapFrame.of(surface), surface[STRAIN].values
+    frame, strain = map_frame(surface, results, lines), surface[STRAIN].values
     highest = float(np.nanmax(strain, initial=0.0))
     unit = 1e-6 if highest < 1e-4 else 1e-2
     values = np.ma.masked_less_equal(strain / unit, 0)  # blank where nothing has yielded

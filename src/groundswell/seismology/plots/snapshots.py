@@ -14,6 +14,7 @@ from groundswell.plotting.refinement import coloured_map
 from groundswell.plotting.style import WIDTH, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.plots.source import draw_fault, draw_star
+from groundswell.seismology.plots.surface_map import Lines, map_frame
 
 if TYPE_CHECKING:
     import xarray
@@ -26,13 +27,14 @@ _TRIAL_TIMES = 48  # number of times at which the amplitude is computed
 _MIN_AMPLITUDE = 0.25  # smallest amplitude of a panel, relative to the largest
 
 
-def snapshots(results: str | Path) -> Path | None:
+def snapshots(results: str | Path, lines: Lines | None = None) -> Path | None:
     """Draw `surface.png`: vertical velocity of the surface at six times.
 
     Draws nothing if the surface has fewer than two points along x or y.
 
     Args:
         results: folder with `surface.nc`.
+        lines: as in `map_frame`.
 
     Raises:
         InputError: the file is missing, damaged or empty.
@@ -44,7 +46,7 @@ def snapshots(results: str | Path) -> Path | None:
     unit, unit_name = speed_unit(float(np.abs(selected["velocity"]).max()))
     values = selected["velocity"].values / unit
     limit = float(np.nanpercentile(np.abs(values), 99.5)) or 1.0
-    frame = MapFrame.of(selected)
+    frame = map_frame(selected, results, lines)
     path = results / "surface.png"
     height = 0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1)
     with picture(path, height) as figure:

@@ -14,6 +14,7 @@ from groundswell.plotting.refinement import coloured_map, refined
 from groundswell.plotting.style import WIDTH, colour_bar, headline, speed_unit, title_of
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.plots.source import draw_fault, draw_star, event_sentence
+from groundswell.seismology.plots.surface_map import Lines, map_frame
 
 if TYPE_CHECKING:
     import xarray
@@ -23,13 +24,14 @@ _MOST_CELLS = 400  # along an axis; the film resolves no more
 _SHOWN = 99.5  # per cent of the velocities that colours distinguish
 
 
-def surface_film(results: str | Path) -> Path | None:
+def surface_film(results: str | Path, lines: Lines | None = None) -> Path | None:
     """Draw `surface_velocity.mp4` or `.gif`: vertical velocity of the surface over time.
 
     Samples are left out if there are more than frames.
 
     Args:
         results: folder with `surface.nc`.
+        lines: as in `map_frame`.
 
     Returns:
         The path of the film, or None if nothing moves or the surface has no width.
@@ -41,7 +43,7 @@ def surface_film(results: str | Path) -> Path | None:
     surface = _upward(folder / "surface.nc")
     if min(surface.sizes["x"], surface.sizes["y"]) < 2 or not surface["velocity"].any():
         return None
-    frame = MapFrame.of(surface)
+    frame = map_frame(surface, folder, lines)
     height = min(0.83 * WIDTH * frame.slenderness + 0.6, 1.4 * WIDTH)
     path = folder / "surface_velocity.mp4"
     return film(path, height, lambda figure: _frames(figure, frame, surface))

@@ -18,7 +18,7 @@ from groundswell.solvers.cavity.boxes import Box
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import plane_attributes
-from groundswell.solvers.cavity.recording import recordable_of
+from groundswell.solvers.cavity.recording import recordable_of, unit_of
 from groundswell.solvers.cavity.sides import WithSides
 
 Span = tuple[slice, int]  # values of a rank along an axis, and the place of the first in the whole
@@ -54,7 +54,7 @@ def _file(grid: LevelGrid, dtype: str, path: Path) -> FieldsFile:
         name: Variable(
             (name,),
             grid.positions(AXES.index(name)),
-            attrs={"units": "m", "axis": name.upper()},
+            attrs={"units": unit_of(grid.case.fluid.kind, "m"), "axis": name.upper()},
         )
         for name in dims
     }

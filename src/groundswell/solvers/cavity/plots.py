@@ -23,10 +23,12 @@ from groundswell.plotting.style import (
     picture,
     plane_height,
     title_of,
+    title_of_run,
 )
 from groundswell.report.pictures import Picture
 from groundswell.solvers.cavity.case import AXES
 from groundswell.solvers.cavity.film import draw_solids, flow_film, label_of
+from groundswell.solvers.cavity.results import kind_of_fluid
 
 if TYPE_CHECKING:
     import xarray
@@ -100,14 +102,23 @@ def history_picture(results: str | Path) -> Path:
         for (name, values), colour in zip(shown.items(), COLOURS, strict=False):
             axes.plot(times, values, color=colour, label=_NUSSELT.get(name, name))
         late = np.concatenate([values[len(times) // 10 :] for values in shown.values()])
-        axes.set(xlabel="time", xlim=(0, times[-1]), ylim=_around(late))
+        axes.set(xlabel=_time_label(table.parent), xlim=(0, times[-1]), ylim=_around(late))
         is_heat = len(shown) > 1
         axes.set_ylabel("mean Nusselt number" if is_heat else "cycles in a step")
         axes.legend(frameon=False)
         grid_lines(axes)
         title = "Heat through the walls" if is_heat else "Cycles in steps in time"
-        headline(axes, title, f"{len(times):,} steps in time")
+        subtitle = f"{title}, {len(times):,} steps in time"
+        headline(axes, title_of_run(table.parent, title), subtitle)
     return path
+
+
+def _time_label(results: Path) -> str:
+    """The label of an axis of times, with their unit if the run has one."""
+    try:
+        return "time (s)" if kind_of_fluid(results) == "properties" else "time"
+    except InputError:  # a folder of files only
+        return "time"
 
 
 def _around(values: Floats) -> tuple[float, float]:

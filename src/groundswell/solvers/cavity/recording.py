@@ -24,11 +24,16 @@ RECORDABLE = {
 }
 
 
+def unit_of(kind: str, unit: str) -> str:
+    """The unit of values of a kind of fluid, in CF notation: "1" unless its properties have one."""
+    return unit if kind == "properties" else "1"
+
+
 def recordable_of(kind: str) -> dict[str, RecordableField]:
-    """The recordable fields of a kind of fluid; they have units if its properties have."""
-    if kind == "properties":
-        return dict(RECORDABLE)
-    return {name: replace(field, units="1") for name, field in RECORDABLE.items()}
+    """The recordable fields of a kind of fluid."""
+    return {
+        name: replace(field, units=unit_of(kind, field.units)) for name, field in RECORDABLE.items()
+    }
 
 
 FILM, FRAMES = "film.nc", 120  # at most
@@ -54,15 +59,15 @@ def recording(grid: LevelGrid, part: Part) -> Recording:
     a, b, c = (float(axis.positions[0]) for axis in grid.axes)
     origin, size = (a, b, c), grid.case.grid.size
     x, y, z = (axis.positions if axis.is_stretched else None for axis in grid.axes)
+    metre, second = (unit_of(grid.case.fluid.kind, unit) for unit in ("m", "s"))
     domain = CartesianDomain(
-        part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic, nodes=(x, y, z)
+        part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic, nodes=(x, y, z), unit=metre
     )
     fields = recordable_of(grid.case.fluid.kind)
     fields["T"] = replace(fields["T"], shift=grid.fluid.neutral)
     attrs, time = plane_attributes(grid), grid.case.time
     if time.is_unsteady:
-        return Recording(
-            domain, fields, grid.dtype, time.step, attrs=attrs, steps=time.steps_in_time
-        )
+        when = time.step, 1, attrs, time.steps_in_time
+        return Recording(domain, fields, grid.dtype, *when, time_unit=second)
     at_once = grid.scheme.steps_per_cycle
     return Recording(domain, fields, grid.dtype, at_once=at_once, attrs=attrs)

@@ -14,7 +14,7 @@ from groundswell.formats.text import read_json, read_table, read_text
 from groundswell.simulation.readers import FileReader
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.cavity.case import AXES, FIELDS
-from groundswell.solvers.cavity.recording import recordable_of
+from groundswell.solvers.cavity.recording import recordable_of, unit_of
 
 if TYPE_CHECKING:
     import xarray
@@ -32,7 +32,8 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
     """All fields on the three centre lines, by axis, with the position as coordinate."""
     import xarray
 
-    path, about = folder / "profiles.csv", recordable_of(_kind_of_fluid(folder))
+    path, kind = folder / "profiles.csv", kind_of_fluid(folder)
+    about, metre = recordable_of(kind), {"units": unit_of(kind, "m")}
     header, *lines = read_text(path, "profiles").splitlines()
     rows = [line.split(",") for line in lines]
     names = header.split(",")[2:]
@@ -44,13 +45,13 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
                     name: (axis, column, about[name].attrs)
                     for name, column in zip(names, table[:, 1:].T, strict=True)
                 },
-                {axis: (axis, table[:, 0], {"units": "m"})},
+                {axis: (axis, table[:, 0], metre)},
             )
             for axis, table in tables.items()
         }
 
 
-def _kind_of_fluid(folder: Path) -> str:
+def kind_of_fluid(folder: Path) -> str:
     """What `recordable_of` needs: whether the set-up in the summary has units."""
     found = read_summary(folder)["case"].get("quantities", [])
     has_units = any(each["key"] == "viscosity" and each["unit"] for each in found)
@@ -60,13 +61,14 @@ def _kind_of_fluid(folder: Path) -> str:
 def _table(path: Path) -> xarray.Dataset:
     """A CSV table with its first column as coordinate.
 
-    Positions and times have units; Nusselt numbers, counts and residuals, which are relative to
+    Positions and times may have units; Nusselt numbers, counts and residuals, which are relative to
     scales of the flow, are plain numbers.
     """
     import xarray
 
     (name, first), *others = read_table(path).items()
-    plain, units = {"units": "1"}, {"time": "s", "step": "1"}.get(name, "m")
+    units = {"time": "s", "step": "1"}.get(name, "m")
+    plain, units = {"units": "1"}, unit_of(kind_of_fluid(path.parent), units)
     columns = {key: (name, column, plain) for key, column in others}
     return xarray.Dataset(columns, {name: (name, first, {"units": units})})
 

@@ -15,6 +15,7 @@ from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Launch, Listing, Source, list_launches
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
+from groundswell.case.quantities import time_of
 from groundswell.errors import NotFinite, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.outputs.distributed_array import DistributedArray
@@ -206,7 +207,7 @@ class UnsteadyCavity(FlowSolver):
 
     def status(self, step: int) -> str:
         """Simulated time, and the cycles of the last step."""
-        unit = " s" * (self.setup.case.fluid.kind == "properties")
-        end = self.time(self.setup.steps)
-        cycles = counted(self._made, "cycle")
-        return f"t = {self.time(step):.4g} of {end:.4g}{unit}, {cycles} a step"
+        now, end = self.time(step), self.time(self.setup.steps)
+        has_units = self.setup.case.fluid.kind == "properties"
+        time = time_of(now, end) if has_units else f"{now:.4g} of {end:.4g}"
+        return f"t = {time}, {counted(self._made, 'cycle')} a step"

@@ -104,7 +104,7 @@ class DgWaveOutput(SeismicOutput):
         kinds=("points", "line", "plane"),
         files=(
             *("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc"),
-            *("intensity.nc", "intensity_maps.nc"),
+            *("intensity.nc", "intensity_maps.nc", "map_lines.geojson"),
             *("volumes.vtkhdf", "fields.vtkhdf"),
             *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
             "strain_green_tensor.h5",

@@ -21,6 +21,7 @@ from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.formats.export import export_quantities
 from groundswell.seismology.green.estimates import green_quantities, green_warnings
 from groundswell.seismology.intensity.advice import intensity_warnings, map_quantities
+from groundswell.seismology.map_lines.run import line_warnings
 from groundswell.seismology.plasticity.estimates import (
     plasticity_quantities,
     plasticity_warnings,
@@ -146,7 +147,11 @@ def _sources(elements: ElementMaterials, survey: Survey) -> Iterator[Quantity]:
 def warnings(setup: Setup) -> list[str]:
     """Reasons to expect poor results, each with its remedy."""
     green, interval = setup.green, setup.strain_stride * setup.dt
-    return [*_warnings(setup), *(green_warnings(green, interval) if green else ())]
+    return [
+        *_warnings(setup),
+        *(green_warnings(green, interval) if green else ()),
+        *line_warnings(setup.case.output.map_lines, setup.geography),
+    ]
 
 
 def _warnings(setup: Setup) -> Iterator[str]:

@@ -13,6 +13,7 @@ from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.export import export_seismograms
 from groundswell.seismology.formats.seismograms import RECORDED_QUANTITIES, VELOCITY
+from groundswell.seismology.map_lines.run import write_lines
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.recording.fault_series import FaultPointSeries, SlipHistory
 from groundswell.seismology.recording.intensity import ReceiverIntensity
@@ -117,7 +118,10 @@ class Outputs:
         faults = self._faults.write(folder) if self._faults else []
         strain = self._strain.write(folder) if self._strain else []
         whole = [*maps, *faults, *strain, *records, *fields]
-        return [*whole, *self._receivers(folder)] if self._comm.first else []
+        if not self._comm.first:
+            return []
+        lines = write_lines(folder, self._setup.case.output.map_lines, self._setup.geography)
+        return [*whole, *lines, *self._receivers(folder)]
 
     @property
     def _maps(self) -> list[ShakingMap | IntensityMaps]:

@@ -75,7 +75,7 @@ class EarthquakeOutput(SeismicOutput):
         files=(
             *("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
             *("fault.nc", "fault_points.nc", "rupture.nc", "plastic_strain.nc"),
-            *("strain_green_tensor.h5", "intensity.nc", "intensity_maps.nc"),
+            *("strain_green_tensor.h5", "intensity.nc", "intensity_maps.nc", "map_lines.geojson"),
         ),
     )
 

@@ -34,6 +34,7 @@ from groundswell.seismology.formats.shaking_maps import (
     SurfacePoints,
     SurfaceWriter,
 )
+from groundswell.seismology.map_lines.run import write_lines
 from groundswell.seismology.recording.intensity import ReceiverIntensity
 from groundswell.seismology.recording.reports import Report
 from groundswell.seismology.sources.event import event_attributes
@@ -141,7 +142,8 @@ class Outputs:
         strain = self._strain.write(folder, self._attributes) if self._strain else []
         if not self._comm.first:
             return []
-        return [*maps, *faults, *strain, *self._write_receivers(folder), *records]
+        lines = write_lines(folder, self._setup.case.output.map_lines, self._setup.geography)
+        return [*maps, *lines, *faults, *strain, *self._write_receivers(folder), *records]
 
     def _write_receivers(self, folder: Path) -> list[Path]:
         """Write seismograms in other formats, and their intensity measures."""

@@ -20,6 +20,7 @@ from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.export import require_exportable
 from groundswell.seismology.green.points import GreenSurvey, build_green, require_in_box
+from groundswell.seismology.map_lines.run import require_lines
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
 from groundswell.seismology.media.statistics import medium_statistics
@@ -259,6 +260,7 @@ def _validate(setup: Setup) -> None:
         validation.require_no_faults(setup.faults)
         _ = setup.memory_unit
     setup.recording(Part.whole(grid)).require_samples(case.output.record, setup.steps)
+    require_lines(case.output.map_lines)
 
 
 def build_grid(case: EarthquakeCase) -> Grid:

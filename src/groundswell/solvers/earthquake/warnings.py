@@ -14,6 +14,7 @@ from groundswell.seismology.faults.quantities import fault_warnings, rupture_sta
 from groundswell.seismology.faults.state_steps import step_warnings
 from groundswell.seismology.green.estimates import green_warnings
 from groundswell.seismology.intensity.advice import intensity_warnings
+from groundswell.seismology.map_lines.run import line_warnings
 from groundswell.seismology.plasticity.estimates import plasticity_warnings
 from groundswell.seismology.plasticity.fault_stress import fault_stress_warnings
 from groundswell.seismology.plasticity.soil_estimates import soil_warnings
@@ -58,6 +59,7 @@ def warnings(setup: Setup) -> list[str]:
         *_faults(setup),
         *_rock(setup),
         *_strain(setup),
+        *line_warnings(case.output.map_lines, setup.geography),
     ]
 
 

@@ -11,7 +11,7 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_netcdf
 from groundswell.formats.text import read_json, read_table
-from groundswell.plotting.style import COLOURS, grid_lines, headline, picture
+from groundswell.plotting.style import COLOURS, grid_lines, headline, picture, title_of_run
 from groundswell.solvers.poisson.film import solution_label
 from groundswell.solvers.poisson.step_history import StepRow
 
@@ -49,7 +49,8 @@ def history_picture(results: str | Path) -> Path:
         below.set_ylim(bottom=0)
         grid_lines(below)
         figure.align_ylabels()
-        headline(above, "u by time", f"{len(times):,} steps")
+        title = title_of_run(folder, "u by time")
+        headline(above, title, f"u by time, {len(times):,} steps")
     return path
 
 

@@ -171,7 +171,7 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
     shades = colours.to_rgba(quads[..., AXES].mean(axis=1))
     low, high = (end(faces[..., :AXES], axis=(0, 1, 2)) for end in (np.min, np.max))
     axes.view_init(**_VIEW)
-    lines = _edges(faces) + _LINES_NEARER * (high - low).max() * _towards_viewer()
+    lines = _edges(_nearer(faces[..., :AXES], float((high - low).max())))
     ink = np.tile(to_rgba(INK), (len(lines), 1))
     rgba = np.concatenate([shades, ink])
     shapes = np.concatenate([quads[..., :AXES], lines])
@@ -190,8 +190,9 @@ def _label(axes: Axes3D, high: Floats, size: Floats) -> None:
     from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
     axes.tick_params(labelsize=9, pad=0)
+    axes.tick_params(axis="z", pad=4)
     is_flat = size[2] < _SHORTEST * size.max()  # matplotlib then puts labels nearer
-    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": 3}
+    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": 8}
     for n, name in enumerate("xyz"):
         axis, length = getattr(axes, f"{name}axis"), size[n] / size.max()
         axis.labelpad = pads[name]
@@ -214,9 +215,25 @@ def _around(faces: Floats) -> Floats:
     return np.stack(corners, axis=3).reshape(-1, 4, faces.shape[-1])
 
 
-def _edges(faces: Floats) -> Floats:
-    """Pieces of the edges of faces, there and back, (pieces, 4, 3)."""
-    f = faces[..., :AXES]
+def _nearer(faces: Floats, size: float) -> Floats:
+    """Lattices nearer to the viewer than all quads of theirs, which are sorted by their middles.
+
+    Quads of long and slanted elements reach far along the view.
+
+    Args:
+        faces: x, y and z in lattices, (faces, n, n, 3).
+        size: of the domain, m.
+    """
+    depth = faces @ _towards_viewer()
+    steps = [np.abs(np.diff(depth, axis=axis)).max(axis=(1, 2)) for axis in (1, 2)]
+    # From a piece of an edge to the middle of the next quad: a step along it, half a step across.
+    reach = np.max(steps, axis=0) + 0.6 * np.min(steps, axis=0)
+    shift = np.maximum(_LINES_NEARER * size, reach)
+    return np.asarray(faces + shift[:, None, None, None] * _towards_viewer())
+
+
+def _edges(f: Floats) -> Floats:
+    """Pieces of the edges of lattices of faces, there and back, (pieces, 4, 3)."""
     paths = np.concatenate([f[:, 0], f[:, -1], f[:, :, 0], f[:, :, -1]])
     start, end = (paths[:, n].reshape(-1, AXES) for n in (slice(-1), slice(1, None)))
     return np.stack([start, end, end, start], axis=1)

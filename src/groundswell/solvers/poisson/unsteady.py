@@ -14,7 +14,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.backends import Backend, Event, Listing
 from groundswell.backends.base import in_order
-from groundswell.case.quantities import Quantity
+from groundswell.case.quantities import Quantity, time_of
 from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.linear.cg import ConvergenceHistory
@@ -205,9 +205,8 @@ class UnsteadyPoisson(ElementSolver):
 
     def status(self, step: int) -> str:
         """Simulated time, and the iterations of the last step."""
-        end = self.time(self.setup.steps)
-        iterations = counted(self._iterations, "iteration")
-        return f"t = {self.time(step):.4g} of {end:.4g} s, {iterations} a step"
+        time = time_of(self.time(step), self.time(self.setup.steps))
+        return f"t = {time}, {counted(self._iterations, 'iteration')} a step"
 
     @property
     def warnings(self) -> list[str]:

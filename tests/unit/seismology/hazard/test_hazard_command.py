@@ -231,6 +231,7 @@ def test_sites_that_no_rupture_shakes_are_a_warning(tmp_path: Path) -> None:
         ("count = 30", 'pga = ["1 g", "0.1 g"]', "must go from a lower to a higher level"),
         ("count = 30", 'pga = ["1 s", "2 s"]', "is not an acceleration"),
         ('relief = "relief.nc"', 'relief = "intensities.nc"', "a relief needs a variable"),
+        ('"faults.gmt"', '"ruptures.csv"', "must be a file"),
         ("return_period = 475", "return_period = -1", "must be greater than 0"),
     ],
 )

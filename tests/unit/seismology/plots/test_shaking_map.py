@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from result_files import EVENT, X, Y, degrees, rng, write_map
 
+from groundswell.plotting.labels import label_contours
 from groundswell.plotting.map_frame import MapFrame
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots import shaking_map as shaking
@@ -55,6 +56,26 @@ def test_contours_of_a_map_of_few_cells_agree_with_its_colours() -> None:
     lines = axes.collections[-1]
     around = dict(zip(lines.levels.tolist(), lines.get_paths(), strict=True))[0.5].vertices
     assert np.hypot(*(around - [0.6, 0.9]).T).max() < 0.1
+
+
+def test_labels_of_contours_keep_clear_of_stations() -> None:
+    x = 100.0 * np.arange(120)
+    east, _ = np.meshgrid(x, x)
+    frame, values = MapFrame(x, x), np.ma.masked_invalid(1.1 + east / 10_000)
+
+    def label_clear_of(*points: Any) -> Any:
+        axes = Figure(figsize=(6, 6)).add_axes((0, 0, 1, 1))
+        FigureCanvasAgg(axes.figure)
+        frame.dress(axes)
+        lines = shaking._contour(axes, frame, values, shade(axes, frame, values))
+        assert lines
+        (label,) = label_contours(axes, lines, points)
+        return axes, label
+
+    _, usual = label_clear_of()
+    station = usual.get_position()
+    axes, moved = label_clear_of(station)
+    assert not moved.get_window_extent().contains(*axes.transData.transform(station))
 
 
 def test_contours_reach_the_edge_of_a_map_with_gaps() -> None:

@@ -13,11 +13,13 @@ from cavity_scheme import NAMES, rates, step
 import groundswell as gs
 from groundswell.backends import open_backend
 from groundswell.errors import CaseError, Interrupted, NotFinite
+from groundswell.grids.cartesian import Part
 from groundswell.report.pictures import draw_pictures
 from groundswell.simulation import checkpoint
 from groundswell.solvers.cavity.case import FIELDS, CavityCase
 from groundswell.solvers.cavity.film import label_of
 from groundswell.solvers.cavity.middle_plane import plane_attributes
+from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
 from groundswell.solvers.cavity.verification.tall import mean_period, persistence
@@ -162,6 +164,9 @@ def test_a_run_records_in_time() -> None:
         else _opened(result.folder / "point.nc") as point
     ):
         np.testing.assert_allclose(point["time"], np.arange(5) * 0.1)
+        assert {point[name].units for name in ("time", "x", "z", "T")} == {"1"}  # dimensionless
+    assert {result.fields[name].units for name in ("x", "z", "T")} == {"1"}
+    assert {history["time"].units, result.profiles["x"]["x"].units} == {"1"}
     assert {"history.png", "flow.png"} < {path.name for path in draw_pictures(result.folder, fail)}
     assert list(result.folder.glob("film.*")) != [result.folder / "film.nc"]
 
@@ -170,7 +175,10 @@ def test_a_run_records_in_time() -> None:
 def test_labels_have_units_only_where_values_have(kind: str, label: str) -> None:
     air = {"kind": kind, "viscosity": 1e-5, "diffusivity": 1e-5, "expansion": 1e-3}
     case = CavityCase(fluid=AIR if kind == "rayleigh" else air, grid={"points": [9, 9, 9]})
-    assert label_of(plane_attributes(prepare(case).finest), "x", "m") == label
+    grid = prepare(case).finest
+    assert label_of(plane_attributes(grid), "x", "m") == label
+    found = recording(grid, Part.whole(grid.grid))
+    assert found.domain.unit == ("m" if kind == "properties" else "1")  # type: ignore[attr-defined]
 
 
 def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import groundswell as gs
 from groundswell.errors import CaseError
 from groundswell.meshes.box import Box
+from groundswell.plotting.style import title_of_run
 from groundswell.solvers.poisson import plots
 from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.solvers.poisson.clipped_view import (
@@ -109,3 +111,24 @@ def test_a_clipped_view(tmp_path: Path) -> None:
     assert len(np.unique(view.reshape(-1, 3), axis=0)) > 100
     found.write(tmp_path / "solution.vtkhdf")
     assert plots.solution_picture(tmp_path).stat().st_size > 30_000
+
+
+def test_edges_are_nearer_than_the_quads_beside_them() -> None:
+    """Also of long and slanted elements: otherwise their edges look dashed."""
+    rng, n = np.random.default_rng(3), 5
+    t = np.linspace(0, 1, n)
+    long, short = rng.normal(0, 1, (20, 1, 1, 3)), rng.normal(0, 0.1, (20, 1, 1, 3))
+    faces = long * t[:, None, None] + short * t[None, :, None]
+    depth = plots._nearer(faces, 1.0) @ plots._towards_viewer()
+    middles = plots._around(faces).mean(axis=1).reshape(20, n - 1, n - 1, 3)
+    quads = (middles @ plots._towards_viewer())[:, :, 0]
+    pieces = (depth[:, 1:, 0] + depth[:, :-1, 0]) / 2  # of the edge at the start of `short`
+    assert (pieces > quads).all()
+    assert (pieces[:, 1:] > quads[:, :-1]).all() and (pieces[:, :-1] > quads[:, 1:]).all()
+
+
+def test_the_title_of_tables_is_that_of_the_case(tmp_path: Path) -> None:
+    assert title_of_run(tmp_path, "Convergence") == "Convergence"
+    for title in ("A cold front", ""):
+        (tmp_path / "summary.json").write_text(json.dumps({"title": title}))
+        assert title_of_run(tmp_path, "Convergence") == (title or "Convergence")

@@ -11,11 +11,14 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
 from groundswell.plotting.map_frame import MapFrame
+from groundswell.plotting.refinement import coloured_map
 from groundswell.plotting.style import INK, WIDTH, colour_bar, headline, picture, shades
 from groundswell.seismology.hazard.analysis import Hazard
 from groundswell.seismology.hazard.curves import probability
 from groundswell.seismology.hazard.files import map_of
 from groundswell.seismology.hazard.measures import Measure
+from groundswell.seismology.map_lines.files import lines_within
+from groundswell.seismology.map_lines.lines import Bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +69,8 @@ def _frame(hazard: Hazard) -> MapFrame:
     if not sites.is_geographic:
         return MapFrame(u, v)
     longitude, latitude = np.meshgrid(u, v)
-    return MapFrame(u, v, longitude, latitude)
+    lines = lines_within(hazard.case.output.map_lines, Bounds.of(u, v))
+    return MapFrame(u, v, longitude, latitude, lines=lines)
 
 
 def _around(values: Floats) -> Floats:
@@ -89,7 +93,7 @@ def _draw_values(
     if (grid := hazard.sites.grid) is not None:
         cells = values.reshape(grid)
         alpha = 0.65 if over_relief else 1.0
-        return axes.pcolormesh(*frame.mesh, cells, shading="nearest", alpha=alpha, **style)
+        return coloured_map(axes, frame, cells, alpha=alpha, **style)
     u, v = hazard.sites.horizontal.T / (1.0 if hazard.sites.is_geographic else 1e3)
     size = float(np.clip(20000 / len(u), 12, 160))
     return axes.scatter(u, v, size, values, edgecolors=INK, linewidths=0.5, zorder=5, **style)
@@ -119,8 +123,13 @@ def _draw_ruptures(axes: Axes, hazard: Hazard) -> None:
     axes.add_collection(drawn)
 
 
-def require_relief(hazard: Hazard) -> None:
-    """Raise `InputError` if the case has a relief that cannot be drawn."""
+def require_drawable(hazard: Hazard) -> None:
+    """Raise `InputError` if the case has a relief or lines that cannot be drawn."""
+    if hazard.case.output.map_lines and not hazard.sites.is_geographic:
+        raise InputError(
+            "output.map_lines needs sites with longitudes and latitudes; leave it out, or place "
+            "the sites by them"
+        )
     if (path := hazard.case.output.relief) is not None:
         _read_relief(path, hazard.sites.is_geographic)
 

@@ -10,6 +10,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.faults.hypocentre import event_position
 from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.export import require_exportable
+from groundswell.seismology.map_lines.run import require_lines
 from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.event_files import complete_event
@@ -132,3 +133,4 @@ def _validate(setup: Setup) -> None:
     )
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     whole.require_samples(case.output.record, setup.steps)
+    require_lines(case.output.map_lines)

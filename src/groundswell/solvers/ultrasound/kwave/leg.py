@@ -75,7 +75,7 @@ def _open(setup: KWaveSetup, options: Options, job: Communicator) -> OpenSolver:
         requested = job.collective_try(lambda: _requested_device(name, options))
         if requested is not None:
             session.backend(name, lambda: requested)
-        return open_solver(setup, job, measure=False, session=session)
+        return open_solver(setup, job, measure="never", session=session)
     except DeviceMissing as error:
         raise now_known(DeviceMissing(error.reason, f"use {OMP}")) from error
 
