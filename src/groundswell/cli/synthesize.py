@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli.options import BackendName, Precision, backend_option, choice_option, flag
+from groundswell.cli.options import (
+    BackendName,
+    Precision,
+    SeismogramFormat,
+    backend_option,
+    choice_option,
+    flag,
+)
 
 
 class SlipRate(StrEnum):
@@ -18,14 +25,6 @@ class SlipRate(StrEnum):
     brune = "brune"
     cosine = "cosine"
     triangle = "triangle"
-
-
-class SeismogramFormat(StrEnum):
-    """A format of seismograms."""
-
-    hdf5 = "hdf5"
-    sac = "sac"
-    mseed = "mseed"
 
 
 def synthesize(
@@ -55,7 +54,7 @@ def synthesize(
     formats: Annotated[
         list[SeismogramFormat] | None,
         choice_option(
-            SeismogramFormat, "Format of seismograms; may be repeated. [default: hdf5]", "--format"
+            SeismogramFormat, "Format of more files of seismograms; may be repeated.", "--format"
         ),
     ] = None,
     tolerance: Annotated[
@@ -98,7 +97,7 @@ def synthesize(
 
         given = command.Rupture(rupture, variations, slip_rate.value, tolerance)
         dtype = "float64" if precision == Precision.double else "float32"
-        chosen = [of.value for of in formats or [SeismogramFormat.hdf5]]
+        chosen = [of.value for of in formats or []]
         device = open_backend(backend.value)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LateSlip)
