@@ -23,7 +23,7 @@ from groundswell.seismology.case.sources import SrfRupture
 from groundswell.seismology.faults.subfaults import slip_rates
 from groundswell.seismology.formats.fault_series import history_slip, read_history
 from groundswell.seismology.green.frames import FRAME, SHIFT, read_frame
-from groundswell.seismology.green.points import positions_in, read_columns
+from groundswell.seismology.green.point_files import positions_in, read_columns
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.ruptures import srf_entry
