@@ -11,6 +11,7 @@ from groundswell.arrays import Floats
 
 STRUCTURE = ((0.0, 4.0, 2.2, 2.4), (6.0, 6.0, 3.4, 2.7), (20.0, 7.0, 4.0, 3.0))
 LINE = "% " + 60 * "-"
+SIDES = (2.0, 1.5)  # of a subfault along strike and down dip, km
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Segment:
         counts: subfaults along strike and down dip.
         columns: values by name; LAT, LON and Z are added.
         corner: longitude, latitude (degrees) and depth (km) of the first subfault.
+        sides: of a subfault along strike and down dip, km.
     """
 
     strike: float
@@ -29,24 +31,22 @@ class Segment:
     counts: tuple[int, int]
     columns: Mapping[str, Floats]
     corner: tuple[float, float, float] = (-118.0, 34.0, 3.0)
+    sides: tuple[float, float] = SIDES
 
     @property
     def table(self) -> dict[str, Floats]:
         """All columns; rows are along strike first, then down dip."""
         along, down = np.meshgrid(*(np.arange(n) for n in self.counts))
         angle, dip = np.radians(self.strike), np.radians(self.dip)
-        down_dip = SIDES[1] * down * np.cos(dip)
-        east = SIDES[0] * along * np.sin(angle) + down_dip * np.cos(angle)
-        north = SIDES[0] * along * np.cos(angle) - down_dip * np.sin(angle)
+        down_dip = self.sides[1] * down * np.cos(dip)
+        east = self.sides[0] * along * np.sin(angle) + down_dip * np.cos(angle)
+        north = self.sides[0] * along * np.cos(angle) - down_dip * np.sin(angle)
         longitude, latitude, depth = self.corner
         scale = 111.19 * np.cos(np.radians(latitude))
         places = {"LAT": latitude + north / 111.19, "LON": longitude + east / scale}
         places |= {"X==EW": east, "Y==NS": north}
-        places["Z"] = depth + SIDES[1] * down * np.sin(dip)
+        places["Z"] = depth + self.sides[1] * down * np.sin(dip)
         return {**{name: of.ravel() for name, of in places.items()}, **self.columns}
-
-
-SIDES = (2.0, 1.5)  # along strike and down dip, km
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Model:
             f"% Size : LEN  = {self._length(first)} km   WID =  {self._width(first)} km {size}",
             f"% Mech : STRK = {first.strike}  DIP = {first.dip}  RAKE = {self.rake}  Htop = 2.0 km",
             "% Rupt : HypX = 2 km   HypZ = 3 km   avTr = 1.25 s avVr = 2.7 km/s",
-            f"% Invs : Dx = {SIDES[0]} km    Dz = {SIDES[1]} km",
+            f"% Invs : Dx = {first.sides[0]} km    Dz = {first.sides[1]} km",
             *self.header,
             "% VELOCITY-DENSITY STRUCTURE",
             f"% No. of layers = {len(self.structure)}",
@@ -91,11 +91,11 @@ class Model:
 
     @staticmethod
     def _length(segment: Segment) -> float:
-        return SIDES[0] * segment.counts[0]
+        return segment.sides[0] * segment.counts[0]
 
     @staticmethod
     def _width(segment: Segment) -> float:
-        return SIDES[1] * segment.counts[1]
+        return segment.sides[1] * segment.counts[1]
 
     def _segment(self, n: int, segment: Segment) -> list[str]:
         names, values = zip(*segment.table.items(), strict=True)

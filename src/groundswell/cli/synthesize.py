@@ -39,7 +39,10 @@ def synthesize(
     ],
     rupture: Annotated[
         Path | None,
-        typer.Option(help="SRF file, rupture.nc of a run or table of subfaults (CSV)."),
+        typer.Option(
+            help="Rupture: SRF, FSP, file of events (QuakeML, CMTSOLUTION, ...), rupture.nc of a "
+            "run, table of subfaults (CSV), or a case (TOML) with its sources."
+        ),
     ] = None,
     variations: Annotated[
         Path | None, typer.Option(help="Table of variations of the rupture (CSV).")
@@ -86,6 +89,7 @@ def synthesize(
     from groundswell.errors import InputError
     from groundswell.seismology.green import command
     from groundswell.seismology.green.late_slip import LateSlip
+    from groundswell.seismology.green.source_files import RuptureWarning
 
     if (rupture is None) == (store is None):
         raise InputError("give either --rupture or --store")
@@ -101,8 +105,10 @@ def synthesize(
         device = open_backend(backend.value)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LateSlip)
+            warnings.simplefilter("always", RuptureWarning)
             written = command.synthesize(tensors, given, output, device, chosen, dtype)
         from groundswell.cli.text_tables import warn
 
-        warn(str(each.message) for each in caught if each.category is LateSlip)
+        shown = [each for each in caught if issubclass(each.category, LateSlip | RuptureWarning)]
+        warn(dict.fromkeys(str(each.message) for each in shown))
     typer.echo("\n".join(map(str, written)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_number, read_rows
 from groundswell.grids.geography import Geography
+from groundswell.seismology.case.events import EventFile
 from groundswell.seismology.case.green import StrainGreenTensorOutput
+from groundswell.seismology.case.sources import FspRupture, SrfRupture
 from groundswell.seismology.formats.fault_series import read_history
-from groundswell.seismology.formats.srf import read_srf
+from groundswell.seismology.sources.event_files import event_entry, frame_of_events, time_zero
 from groundswell.seismology.sources.point_sources import SourceContext
-from groundswell.seismology.sources.ruptures import place_rupture
+from groundswell.seismology.sources.ruptures import place_rupture, read_rupture
 
 KEY = "output.strain_green_tensor"
 
@@ -49,18 +52,33 @@ def placed_points(section: StrainGreenTensorOutput, context: SourceContext) -> P
     if section.positions is not None:
         return PlacedPlanes(np.array(section.positions, float))
     if section.rupture is not None:
-        if section.rupture.place is None and context.geography is None:
-            raise InputError(
-                f"{KEY}.rupture has longitudes and latitudes; give x and y of the subfault that "
-                "slips first, or add [grid.geography]"
-            )
-        placed = place_rupture(section.rupture, read_srf(section.rupture.file), context)
-        content, frame = placed.content, placed.frame
-        shift = float(placed.positions[0, 2] - content.depth[0])
-        planes = content.strike, content.dip, frame.true_azimuth
-        return PlacedPlanes(placed.positions, *planes, frame, shift)
+        return _of_rupture(section.rupture, context)
     assert section.file is not None  # one of the three is given
     return read_planes(section.file, context)
+
+
+def _of_rupture(
+    rupture: SrfRupture | FspRupture | EventFile, context: SourceContext
+) -> PlacedPlanes:
+    if rupture.x is None and context.geography is None:
+        raise InputError(
+            f"{KEY}.rupture has longitudes and latitudes; give x and y of the subfault that slips "
+            "first, or add [grid.geography]"
+        )
+    if isinstance(rupture, EventFile):
+        return _of_events(rupture, context)
+    placed = place_rupture(rupture, read_rupture(rupture).content, context)
+    content, frame = placed.content, placed.frame
+    shift = float(placed.positions[0, 2] - content.depth[0])
+    planes = content.strike, content.dip, frame.true_azimuth
+    return PlacedPlanes(placed.positions, *planes, frame, shift)
+
+
+def _of_events(section: EventFile, context: SourceContext) -> PlacedPlanes:
+    """The positions of the events of a file, whose moment tensors have no single plane."""
+    points = event_entry(section, replace(context, duration=inf), time_zero(section)).points
+    positions = np.array([point.position for point in points])
+    return PlacedPlanes(positions, frame=frame_of_events(section, context))
 
 
 def read_planes(path: Path, context: SourceContext) -> PlacedPlanes:
