@@ -8,16 +8,7 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli.options import Components, choice_option
-
-
-class ExportFormat(StrEnum):
-    """A format of files other than HDF5."""
-
-    mseed = "mseed"
-    sac = "sac"
-    text = "text"
-    segy = "segy"
+from groundswell.cli.options import Components, SeismogramFormat, choice_option
 
 
 class Motion(StrEnum):
@@ -33,9 +24,9 @@ def export(
         Path, typer.Argument(metavar="RESULTS", help="Results folder.", show_default=False)
     ],
     formats: Annotated[
-        list[ExportFormat] | None,
+        list[SeismogramFormat] | None,
         choice_option(
-            ExportFormat, "Format of the files; may be repeated. [default: mseed]", "--format"
+            SeismogramFormat, "Format of the files; may be repeated. [default: mseed]", "--format"
         ),
     ] = None,
     quantities: Annotated[
@@ -70,7 +61,7 @@ def export(
     from groundswell.cli import export_files
 
     keys = {
-        "formats": [each.value for each in formats or [ExportFormat.mseed]],
+        "formats": [each.value for each in formats or [SeismogramFormat.mseed]],
         "quantities": [each.value for each in quantities or [Motion.velocity]],
         "components": components.value,
         "export_interval": interval,

@@ -36,6 +36,15 @@ class Components(StrEnum):
     zrt = "ZRT"
 
 
+class SeismogramFormat(StrEnum):
+    """A format of seismograms other than HDF5."""
+
+    mseed = "mseed"
+    sac = "sac"
+    text = "text"
+    segy = "segy"
+
+
 class Resume(StrEnum):
     """Whether to continue an earlier run; without a value, the option means `yes`."""
 

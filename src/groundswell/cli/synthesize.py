@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from groundswell.cli.options import BackendName, Precision, backend_option, choice_option, flag
+from groundswell.cli.options import (
+    BackendName,
+    Precision,
+    SeismogramFormat,
+    backend_option,
+    choice_option,
+    flag,
+)
 
 
 class SlipRate(StrEnum):
@@ -18,14 +25,6 @@ class SlipRate(StrEnum):
     brune = "brune"
     cosine = "cosine"
     triangle = "triangle"
-
-
-class SeismogramFormat(StrEnum):
-    """A format of seismograms."""
-
-    hdf5 = "hdf5"
-    sac = "sac"
-    mseed = "mseed"
 
 
 def synthesize(
@@ -40,7 +39,10 @@ def synthesize(
     ],
     rupture: Annotated[
         Path | None,
-        typer.Option(help="SRF file, rupture.nc of a run or table of subfaults (CSV)."),
+        typer.Option(
+            help="Rupture: SRF, FSP, file of events (QuakeML, CMTSOLUTION, ...), rupture.nc of a "
+            "run, table of subfaults (CSV), or a case (TOML) with its sources."
+        ),
     ] = None,
     variations: Annotated[
         Path | None, typer.Option(help="Table of variations of the rupture (CSV).")
@@ -55,7 +57,7 @@ def synthesize(
     formats: Annotated[
         list[SeismogramFormat] | None,
         choice_option(
-            SeismogramFormat, "Format of seismograms; may be repeated. [default: hdf5]", "--format"
+            SeismogramFormat, "Format of more files of seismograms; may be repeated.", "--format"
         ),
     ] = None,
     tolerance: Annotated[
@@ -87,6 +89,7 @@ def synthesize(
     from groundswell.errors import InputError
     from groundswell.seismology.green import command
     from groundswell.seismology.green.late_slip import LateSlip
+    from groundswell.seismology.green.source_files import RuptureWarning
 
     if (rupture is None) == (store is None):
         raise InputError("give either --rupture or --store")
@@ -98,12 +101,14 @@ def synthesize(
 
         given = command.Rupture(rupture, variations, slip_rate.value, tolerance)
         dtype = "float64" if precision == Precision.double else "float32"
-        chosen = [of.value for of in formats or [SeismogramFormat.hdf5]]
+        chosen = [of.value for of in formats or []]
         device = open_backend(backend.value)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LateSlip)
+            warnings.simplefilter("always", RuptureWarning)
             written = command.synthesize(tensors, given, output, device, chosen, dtype)
         from groundswell.cli.text_tables import warn
 
-        warn(str(each.message) for each in caught if each.category is LateSlip)
+        shown = [each for each in caught if issubclass(each.category, LateSlip | RuptureWarning)]
+        warn(dict.fromkeys(str(each.message) for each in shown))
     typer.echo("\n".join(map(str, written)))

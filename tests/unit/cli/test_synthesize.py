@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import h5py
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from green_tensors import make_tensor
 
 from groundswell.cli import main
+from groundswell.cli.options import SeismogramFormat
+from groundswell.seismology.case.outputs import Format
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.green.store import write_store
 
@@ -38,19 +41,38 @@ def run(files: Path, *options: str) -> int:
     return main(["synthesize", *stores, *options, "--output", str(files / "found")])
 
 
-def test_seismograms_have_the_form_of_a_run(files: Path, capsys: Capture) -> None:
+def test_seismograms_have_the_form_of_a_run_in_all_formats(files: Path, capsys: Capture) -> None:
     pytest.importorskip("obspy")
-    formats = ["--format", "hdf5", "--format", "sac", "--format", "mseed"]
+    formats = [option for of in SeismogramFormat for option in ("--format", of.value)]
     assert run(files, "--rupture", str(files / "slip.csv"), *formats) == 0
     printed = capsys.readouterr().out.split()
     assert all(Path(path).is_file() for path in printed)
     names = {Path(path).name for path in printed}
-    assert {"seismograms.h5", "seismograms.mseed", "seismograms.png"} <= names and len(names) == 9
+    assert {"seismograms.h5", "seismograms.mseed", "velocity.segy", "seismograms.png"} <= names
+    assert {"GS.USC.velocity.txt", "GS.PAS.velocity.txt"} <= names and len(names) == 12
     found = read_seismograms(files / "found" / "seismograms.h5")
     assert found["station"].values.tolist() == ["GS.USC", "GS.PAS"]
     assert found.dtype == np.float32 and np.abs(found).max() > 0
     assert np.abs(found[0] - found[1]).max() < 1e-4 * np.abs(found).max()  # rounded to 16 bits
     assert found.attrs["magnitude"] == pytest.approx(4.88, abs=0.01)
+
+
+def test_the_command_line_knows_all_formats_of_a_case() -> None:
+    assert {"hdf5", *SeismogramFormat} == set(get_args(Format))
+
+
+def test_a_code_too_long_for_a_format_is_found_before_the_work(
+    files: Path, capsys: Capture
+) -> None:
+    tensor = make_tensor()
+    tensor.attrs |= {"station": "PASADENA"}
+    write_store(tensor, files / "long.h5", half=False)
+    given = [str(files / "long.h5"), "--rupture", str(files / "slip.csv"), "--format"]
+    assert main(["synthesize", *given, "text", "--output", str(files / "text")]) == 0
+    assert main(["synthesize", *given, "mseed", "--output", str(files / "mseed")]) == 2
+    error = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "GS.PASADENA: the name must have at most 5 characters, for the format mseed" in error
+    assert not (files / "mseed").exists()
 
 
 def test_variations_have_a_file_of_their_own(files: Path) -> None:
@@ -76,8 +98,9 @@ def test_stores_can_be_made_of_stores(files: Path) -> None:
         (["--rupture", "{slip}", "--variations", "{slip}"], "has the column x"),
         (
             ["--rupture", "{slip}", "--variations", "{variations}", "--format", "sac"],
-            "variations are written as hdf5 only",
+            "variations are written as HDF5 only",
         ),
+        (["--rupture", "{slip}", "--format", "sac", "--format", "sac"], "sac"),
         (["--rupture", "{slip}", "--slip-rate", "box"], "must be brune, cosine or triangle"),
         (["--store", "{slip}"], "slip.csv cannot be written"),
     ],

@@ -7,37 +7,41 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from groundswell.case.common import DataFile, NotEmpty, Section, exactly_one
+from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation
 from groundswell.case.recording import Coordinates
+from groundswell.seismology.case.events import EventFile
 from groundswell.seismology.case.outputs import Interval
 from groundswell.seismology.case.receivers import station_code
-from groundswell.seismology.case.sources import SrfRupture
+from groundswell.seismology.case.sources import FspRupture, SrfRupture
+
+PointFile = Annotated[SrfRupture | FspRupture | EventFile, TaggedUnion()]
 
 
 class StrainGreenTensorOutput(Section):
     """Strain at points due to a force at a station, for `groundswell synthesize`.
 
     The points are `positions` (x, y, depth), those of a `file` (a table, or the `rupture.nc` of a
-    run), or the subfaults of a `rupture`. Instead of the tensor, `components = "shear"` records the
-    shear strains of the fault plane along strike and up dip. The interval is rounded to whole time
-    steps; without one, every step is recorded.
+    run), or the subfaults of a `rupture`, a finite fault as in `[[source]]`. Instead of the tensor,
+    `components = "shear"` records the shear strains of the fault plane along strike and up dip. The
+    interval is rounded to whole time steps; without one, every step is recorded.
     """
 
     station: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
     network: Annotated[str, AfterValidator(station_code)] = ""
     positions: Annotated[tuple[Coordinates, ...], NotEmpty] | None = None
     file: DataFile | None = None
-    rupture: SrfRupture | None = None
+    rupture: PointFile | None = None
     components: Literal["tensor", "shear"] = "tensor"
     interval: Interval | None = None
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one list of points, or shear strains at positions without fault planes."""
         yield from exactly_one(self, "positions", "file", "rupture")
-        if self.positions and self.components == "shear":
+        has_planes = not self.positions and not isinstance(self.rupture, EventFile)
+        if self.components == "shear" and not has_planes:
             yield (
                 ("components",),
-                'must be "tensor" with positions, which have no fault plane; give a file with '
-                "strike and dip, or a rupture",
+                'must be "tensor" with positions and events, which have no fault plane; give a '
+                "file with strike and dip, or a rupture in SRF or FSP",
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from pydantic import AfterValidator, Field
 
@@ -95,7 +95,16 @@ def repeated_codes(receivers: Sequence[Receiver]) -> Iterator[Violation]:
             yield (n, "name"), taken
 
 
-def long_codes(receiver: Receiver, formats: tuple[str, ...]) -> Iterator[Violation]:
+class _Coded(Protocol):
+    """A station with its codes."""
+
+    @property
+    def network(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+def long_codes(receiver: _Coded, formats: tuple[str, ...]) -> Iterator[Violation]:
     """Yield a violation for each code that is too long for the formats of seismograms."""
     named = [name for name in formats if name in ("sac", "mseed")]
     for key, most in _MAX_CODE_LENGTHS.items():

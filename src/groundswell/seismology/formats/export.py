@@ -87,12 +87,24 @@ def export_results(
         InputError: there are no seismograms, a key is invalid, or see `export_seismograms`.
         RunFailed: the disk is full.
     """
-    try:
-        section = SeismogramOutput(**keys)
-    except CaseError as error:
-        raise CaseError(error.problems, "an option") from None
+    section = chosen_output("an option", **keys)
     require_formats(section.formats)
     return export_seismograms(_recorded(Path(results)), section, Path(folder or results))
+
+
+def chosen_output(kind: str, **keys: Any) -> SeismogramOutput:
+    """The section `output.seismograms` of keys that do not come from a case.
+
+    Args:
+        kind: what a key is to the user, such as "an option".
+
+    Raises:
+        CaseError: a key is invalid; lists all of them.
+    """
+    try:
+        return SeismogramOutput(**keys)
+    except CaseError as error:
+        raise CaseError(error.problems, kind) from None
 
 
 def _recorded(results: Path) -> list[xarray.DataArray]:
@@ -122,14 +134,12 @@ def read_motion(
         InputError: there are no seismograms, or an argument is invalid.
     """
     velocity = read_seismograms(Path(results) / VELOCITY.file)
-    try:
-        section = SeismogramOutput(
-            quantities=(quantity,),
-            components=components,
-            export_interval=interval or sampling_interval(velocity),
-        )
-    except CaseError as error:
-        raise CaseError(error.problems, "an argument") from None
+    section = chosen_output(
+        "an argument",
+        quantities=(quantity,),
+        components=components,
+        export_interval=interval or sampling_interval(velocity),
+    )
     [found] = _converted(velocity, section)
     return found
 

@@ -3,7 +3,8 @@
 Mai & Thingbaijam (2014), Seism. Res. Lett. 85, 1348-1357. Lines with % are the header: pairs such
 as `Dx = 2.0 km`, a velocity-density structure, and the names of the columns, of which LAT, LON, Z,
 SLIP and TRUP are needed. In models of several segments, each has a header of its own. Files are in
-degrees, km, km/s, g/cm^3, m and s. Rows are the centres of subfaults.
+degrees, km, km/s, g/cm^3, m and s. Rows are the centres of subfaults or, if a line of the header
+says so, the centres of their top edges, as in most files of SRCMOD.
 
     % Mech : STRK = 30 DIP = 60 RAKE = 90 Htop = 1 km
     % Rupt : HypX = 5 km HypZ = 4 km avTr = 1.0 s avVr = 2.7 km/s
@@ -15,7 +16,7 @@ degrees, km, km/s, g/cm^3, m and s. Rows are the centres of subfaults.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from groundswell.formats.text import parse_numbers, read_text
 
 _PAIR = re.compile(r"\b([A-Za-z]\w*)\s*=+\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.])")
 _SEGMENT = re.compile(r"\bSEGMENT\s*#", re.IGNORECASE)
+_TOP_EDGES = re.compile(r"\bgiven for (the )?top[- ]cent(er|re)\b", re.IGNORECASE)
+_TABLE = re.compile(r"(Data|NoS|PHImx|Rmin)\s*:", re.IGNORECASE)
+_FUNCTION = re.compile(r"SVF\s*:([^(]*)", re.IGNORECASE)
 _NEEDED = ("LAT", "LON", "Z", "TRUP")
 _UNKNOWN = 999.0  # what the database writes for an unknown number
 
@@ -40,11 +44,13 @@ class FspSegment:
             the file. `WINDOW` is the length of time windows, s.
         columns: names of the columns, in upper case.
         values: (rows, columns).
+        at_top: whether rows are the centres of the top edges of subfaults, not of the subfaults.
     """
 
     header: dict[str, float]
     columns: tuple[str, ...]
     values: Floats
+    at_top: bool = False
 
     def __len__(self) -> int:
         return len(self.values)
@@ -58,9 +64,10 @@ class FspSegment:
         """The values of a column that there is."""
         return self.values[:, self.columns.index(name)]
 
-    def column(self, name: str) -> Floats | None:
-        """The values of a column; None if there is none."""
-        return self.required(name) if name in self.columns else None
+    def column(self, *names: str) -> Floats | None:
+        """The values of the first of these columns; None if there is none."""
+        found = next((name for name in names if name in self.columns), None)
+        return self.required(found) if found else None
 
 
 @dataclass(frozen=True)
@@ -70,10 +77,12 @@ class Fsp:
     Args:
         segments: at least one, with one row or more each.
         structure: rows of depth (km), P and S speed (km/s) and density (g/cm^3); empty if unknown.
+        function: name of the slip-velocity function; empty if unknown.
     """
 
     segments: tuple[FspSegment, ...]
     structure: Floats
+    function: str = ""
 
 
 @dataclass
@@ -88,6 +97,9 @@ class _Lines:
     first: int = 0
     structure: list[list[float]] = field(default_factory=list)
     in_structure: bool = False
+    in_table: bool = False  # of the data of the inversion
+    at_top: bool = False
+    function: str = ""
     is_shared: bool = True  # whether numbers of the header belong to all segments
     segments: list[FspSegment] = field(default_factory=list)
 
@@ -98,6 +110,10 @@ class _Lines:
         if {"LAT", "LON"} <= {word.upper() for word in words} and not _PAIR.search(text):
             self.columns = tuple(word.upper() for word in words)
             return
+        self.in_table = bool(_TABLE.match(text))
+        self.at_top |= bool(_TOP_EDGES.search(text))
+        if found := _FUNCTION.match(text):
+            self.function = found[1].strip()
         self.in_structure |= "VELOCITY" in text.upper() and "DENSITY" in text.upper()
         if self.in_structure and _are_numbers(words):
             self.structure.append([float(word) for word in words[:4]])
@@ -115,7 +131,9 @@ class _Lines:
             (self.shared if self.is_shared else self.own)[key] = float(value)
 
     def row(self, text: str, line: int) -> None:
-        """Keep a line with numbers."""
+        """Keep a line with numbers; those of the data of the inversion may lack their %."""
+        if self.in_table and not self.columns:
+            return
         if not self.columns:
             raise InputError(
                 f"{self.path}, line {line}: numbers without the names of their columns; the line "
@@ -135,7 +153,8 @@ class _Lines:
             return
         values = parse_numbers("\n".join(self.rows), self.path, self.first)
         table = values.reshape(-1, len(self.columns))
-        segment = FspSegment({**self.shared, **self.own}, self.columns, table)
+        header = {**_of_subfaults(self.shared, self.own, len(table)), **self.own}
+        segment = FspSegment(header, self.columns, table, self.at_top)
         _require_complete(segment, self.first, self.path)
         self.segments.append(segment)
         self.rows, self.own, self.is_shared = [], {}, False
@@ -157,7 +176,19 @@ def read_fsp(path: Path) -> Fsp:
     lines.end_of_rows()
     if not lines.segments:
         raise InputError(f"{path}: the file has no subfaults; lines without % give them")
-    return Fsp(tuple(lines.segments), np.array(lines.structure).reshape(-1, 4))
+    return Fsp(tuple(lines.segments), np.array(lines.structure).reshape(-1, 4), lines.function)
+
+
+def _of_subfaults(
+    shared: Mapping[str, float], own: Mapping[str, float], count: int
+) -> dict[str, float]:
+    """The shared numbers for a segment, without sizes of subfaults that do not fit its own size."""
+    length, width = own.get("LEN"), own.get("WID")
+    sides = shared.get("DX"), shared.get("DZ")
+    if not (length and width and all(sides)) or {"DX", "DZ"} <= own.keys():
+        return dict(shared)
+    fits = round(length * width / (sides[0] * sides[1])) == count  # type: ignore[operator]
+    return {name: of for name, of in shared.items() if fits or name not in ("DX", "DZ")}
 
 
 def _are_numbers(words: Sequence[str]) -> bool:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
-from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.formats.export import chosen_output
 from groundswell.seismology.green.late_slip import warn_of_late_slip
 from groundswell.seismology.green.outputs import (
     observed,
+    require_writable_as,
     rupture_attributes,
     write_seismograms,
     write_variations,
@@ -51,7 +52,7 @@ def synthesize(
     rupture: Rupture,
     folder: str | Path,
     backend: Backend,
-    formats: Sequence[str] = ("hdf5",),
+    formats: Sequence[str] = (),
     dtype: str = "float32",
 ) -> list[Path]:
     """Write the seismograms of a rupture, or of its variations, at the stations of tensors.
@@ -59,7 +60,7 @@ def synthesize(
     Args:
         paths: files or results folders, see `read_tensors`.
         folder: for the results.
-        formats: of seismograms: "hdf5", "sac" and "mseed"; variations have "hdf5" only.
+        formats: of more files of seismograms, as in `output.seismograms`; not for variations.
         dtype: floating-point type of the computation.
 
     Raises:
@@ -68,11 +69,12 @@ def synthesize(
     Warns:
         LateSlip: there is slip after the end of the seismograms.
     """
-    require_formats(formats)
-    if rupture.table and set(formats) != {"hdf5"}:
-        raise InputError("variations are written as hdf5 only; leave out the other formats")
+    section = chosen_output("an option", formats=("hdf5", *formats))
+    if rupture.table and formats:
+        raise InputError("variations are written as HDF5 only; leave out the formats")
     require_writable(Path(folder))
     tensors, target = read_tensors(paths), Path(folder)
+    require_writable_as(section, tensors)
     if rupture.table:
         velocity = synthesize_variations(tensors, rupture, backend, dtype)
         target.mkdir(parents=True, exist_ok=True)
@@ -84,7 +86,7 @@ def synthesize(
     ]
     target.mkdir(parents=True, exist_ok=True)
     attrs = rupture_attributes(tensors[0], rows[0], _title(tensors, rupture))
-    return write_seismograms(found, tensors, attrs, formats, target)
+    return write_seismograms(found, tensors, attrs, section, target)
 
 
 def synthesize_variations(

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
-from groundswell.seismology.green.points import KEY, GreenSurvey
+from groundswell.seismology.green.point_files import KEY
+from groundswell.seismology.green.points import GreenSurvey
 from groundswell.seismology.sources.spectra import radiated_energy_below
 
 LOST = 1e-6  # share of the energy of a force above the frequencies of samples that is tolerated

@@ -12,7 +12,8 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import TIME, Variable, create_netcdf
 from groundswell.seismology.case.outputs import SeismogramOutput
-from groundswell.seismology.formats.export import export_seismograms
+from groundswell.seismology.case.receivers import long_codes
+from groundswell.seismology.formats.export import export_seismograms, require_exportable
 from groundswell.seismology.formats.seismograms import (
     COMPONENTS,
     VELOCITY,
@@ -29,6 +30,7 @@ from groundswell.seismology.plots.variations import draw_variations
 from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
 from groundswell.seismology.sources.point_sources import final_moments, total_moments
+from groundswell.seismology.time_steps import TimeStep
 
 if TYPE_CHECKING:
     import xarray
@@ -64,6 +66,20 @@ def require_same_times(times: Sequence[np.ndarray], tensors: Sequence[xarray.Dat
             )
 
 
+def require_writable_as(section: SeismogramOutput, tensors: Sequence[xarray.Dataset]) -> None:
+    """Check that the seismograms can be written in the formats of a section.
+
+    Raises:
+        InputError: a library is missing, a code is too long, or there are too many samples or fewer
+            than two.
+    """
+    for tensor in tensors:
+        step = TimeStep(float(tensor.attrs["interval"]), 1)
+        require_exportable(section, step, int(tensor.sizes["time"]))
+        for (key, *_), text in long_codes(_station(tensor), section.formats):
+            raise InputError(f"station {station_of(tensor)}: the {key} {text}")
+
+
 def rupture_attributes(tensor: xarray.Dataset, rows: SlipRows, title: str) -> dict[str, object]:
     """Attributes of a file of seismograms: the magnitude, the centroid and the epicentre."""
     sources = list(rows.sources)
@@ -84,20 +100,19 @@ def write_seismograms(
     found: Sequence[xarray.DataArray],
     tensors: Sequence[xarray.Dataset],
     attrs: dict[str, object],
-    formats: Sequence[str],
+    section: SeismogramOutput,
     folder: Path,
 ) -> list[Path]:
     """Write the seismograms of one rupture as a run does, and draw them.
 
     Args:
         found: velocity (component, time) at each station along x, y and down.
-        formats: "hdf5", "sac" and "mseed".
+        section: formats of files besides HDF5.
 
     Raises:
-        InputError: stations have different times, or ObsPy is missing for SAC and miniSEED.
+        InputError: stations have different times.
         RunFailed: the disk is full.
     """
-    section = SeismogramOutput(formats=tuple(formats))
     times = [of["time"].values for of in found]
     require_same_times(times, tensors)
     interval = float(tensors[0].attrs["interval"])

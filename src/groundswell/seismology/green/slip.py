@@ -1,7 +1,7 @@
 """Slip as point sources at the points of a strain Green tensor.
 
-Sources come from an SRF file, from the `rupture.nc` of a dynamic rupture, or from a table of
-subfaults.
+Sources come from a file that a case may have as a source, from a case, from the `rupture.nc` of a
+dynamic rupture, or from a table of subfaults.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, did_you_mean, listed
+from groundswell.formats.text import read_text
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import SrfRupture
 from groundswell.seismology.faults.subfaults import slip_rates
 from groundswell.seismology.formats.fault_series import history_slip, read_history
 from groundswell.seismology.green.frames import FRAME, SHIFT, read_frame
-from groundswell.seismology.green.points import positions_in, read_columns
+from groundswell.seismology.green.point_files import positions_in, read_columns
+from groundswell.seismology.green.source_files import RUPTURES, of_case, of_rupture_file
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
-from groundswell.seismology.sources.ruptures import srf_entry
 from groundswell.seismology.sources.time_functions import Brune, Cosine, TimeFunction, Triangle
 
 if TYPE_CHECKING:
@@ -86,10 +86,19 @@ class PointFinder:
         values = self.tensor[name].values
 
         def at(x: ArrayLike, y: ArrayLike, depth: ArrayLike) -> Floats:
-            shift = float(self.tensor.attrs.get(SHIFT, 0.0))
-            return np.asarray(values[self.find(x, y, np.add(depth, shift))])
+            return np.asarray(values[self.find(x, y, np.add(depth, self.shift))])
 
         return at
+
+    @property
+    def shift(self) -> float:
+        """What is added to the depths of a rupture file, m."""
+        return float(self.tensor.attrs.get(SHIFT, 0.0))
+
+    @property
+    def unshifted(self) -> PointFinder:
+        """The same for depths in the region."""
+        return replace(self, tensor=self.tensor.assign_attrs({SHIFT: 0.0}))
 
     @property
     def geography(self) -> Geography | None:
@@ -112,7 +121,8 @@ def read_slip(
     """The point sources of a rupture.
 
     Args:
-        path: an SRF file (.srf), the `rupture.nc` of a run (.nc), or a table (x, y or longitude,
+        path: an SRF file (.srf), a slip model (.fsp or .param), a file of events, the `rupture.nc`
+            of a run (.nc), a case (.toml) with its sources, or a table (x, y or longitude,
             latitude; depth; strike, dip, rake; area; slip; rise_time; onset and mu if they differ
             from 0 and from the medium), in SI units and degrees.
         finder: the points of the tensor.
@@ -120,29 +130,27 @@ def read_slip(
 
     Raises:
         InputError: the file cannot be read, or subfaults are not at points of the tensor.
+
+    Warns:
+        RuptureWarning: the file lacks something, or contradicts itself.
     """
     path = Path(path)
-    if path.suffix == ".srf":
-        return _of_srf(path, finder)
     if path.suffix in (".nc", ".h5"):
         return _of_history(path, finder)
+    if path.suffix == ".toml":
+        return of_case(path, finder.unshifted.context)
+    if path.suffix in RUPTURES or not _is_table(path):
+        return of_rupture_file(path, finder.context, finder.shift)
     return _of_table(path, finder, SLIP_RATES[slip_rate])
 
 
-def _of_srf(path: Path, finder: PointFinder) -> list[PointSource]:
-    if finder.geography is None:
-        raise InputError(
-            f"{path} has longitudes and latitudes, but the strain Green tensor was recorded "
-            "without [grid.geography] or a rupture; give a table with x and y"
-        )
-    shift = float(finder.tensor.attrs.get(SHIFT, 0.0))
-    found = srf_entry(SrfRupture(kind="srf", file=path), finder.context).points
-    return [replace(point, position=_deeper(point.position, shift)) for point in found]
-
-
-def _deeper(position: tuple[float, float, float], shift: float) -> tuple[float, float, float]:
-    x, y, depth = position
-    return x, y, depth + shift
+def _is_table(path: Path) -> bool:
+    """Whether the first line of a file has names of columns, or the file is a table by its name."""
+    if path.suffix.lower() == ".csv" or not path.is_file():
+        return True
+    rows = (line for line in read_text(path, "a rupture").splitlines() if line.strip(" #\t"))
+    names = next(rows, "").replace(",", " ").lower().split()
+    return any(name in COLUMNS for name in names)
 
 
 def _of_history(path: Path, finder: PointFinder) -> list[PointSource]:

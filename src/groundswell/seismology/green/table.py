@@ -8,7 +8,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed
-from groundswell.seismology.green.points import read_columns
+from groundswell.seismology.green.point_files import read_columns
 from groundswell.seismology.green.slip import SlipRows
 from groundswell.seismology.green.synthesis import Variations
 

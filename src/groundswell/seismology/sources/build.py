@@ -38,15 +38,17 @@ def build_sources(
     return [_build(n, section, context, zero) for n, section in enumerate(sections)]
 
 
-def _build(n: int, section: Source, context: SourceContext, zero: datetime | None) -> SourceEntry:
-    """Build the point sources of section `n`."""
-    try:
-        return _entry(section, context, zero)
-    except InputError as error:
-        raise InputError(f"source[{n}]: {error}") from None
+def source_entry(
+    section: Source, context: SourceContext, zero: datetime | None = None
+) -> SourceEntry:
+    """The point sources of one section.
 
+    Args:
+        zero: the date of time 0, for events in files.
 
-def _entry(section: Source, context: SourceContext, zero: datetime | None) -> SourceEntry:
+    Raises:
+        InputError: it cannot be built.
+    """
     match section:
         case EventFile():
             return event_entry(section, context, zero)
@@ -62,3 +64,11 @@ def _entry(section: Source, context: SourceContext, zero: datetime | None) -> So
             return SourceEntry(section, [airgun_source(section, context)])
         case _:
             return SourceEntry(section, [moment_source(section, context)])
+
+
+def _build(n: int, section: Source, context: SourceContext, zero: datetime | None) -> SourceEntry:
+    """Build the point sources of section `n`."""
+    try:
+        return source_entry(section, context, zero)
+    except InputError as error:
+        raise InputError(f"source[{n}]: {error}") from None

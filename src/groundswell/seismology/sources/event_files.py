@@ -31,9 +31,9 @@ def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSecti
         centroid = mechanism.centroid if files[0].select != ALL else None
         found["name"] = next(iter(event.names), None)
         found["centroid_time"] = _date(centroid.time if centroid else None)
-    elif _has_dates(files) and not (
-        given.origin_time or given.centroid_time or found["origin_time"]
-    ):
+    is_one = len(sources) == 1 and files[0].select != ALL
+    dated = is_one or given.origin_time or given.centroid_time or found["origin_time"]
+    if not dated and _has_dates(files):
         raise InputError(
             f"{files[0].file}: the event has no origin time, and there are other sources; give the "
             "date of time 0 as event.origin_time"
@@ -62,6 +62,29 @@ def event_entry(section: EventFile, context: SourceContext, zero: datetime | Non
     there = replace(context, geography=_frame_of_list(section, found, context))
     points = [replace(moment_source(p, there), number=n) for n, p in enumerate(found, 1)]
     return SourceEntry(section, points, None, tuple(_list_warnings(section, known)))
+
+
+def time_zero(section: EventFile) -> datetime | None:
+    """The date of time 0 if there are no other sources; None if it is that of a centroid.
+
+    Raises:
+        InputError: the file cannot be read, or its events have different dates.
+    """
+    date = complete_event(EventSection(), [section]).origin_time
+    return datetime.fromisoformat(date).replace(tzinfo=None) if date else None
+
+
+def frame_of_events(section: EventFile, context: SourceContext) -> Geography | None:
+    """The frame in which the events of a file have positions; None if they have x and y.
+
+    Raises:
+        InputError: see `event_entry`.
+    """
+    if section.select != ALL:
+        return context.geography
+    zero = time_zero(section)
+    points = [_point(KnownEvent(section, *each), zero) for each in section.chosen]
+    return _frame_of_list(section, points, context)
 
 
 def _point(known: KnownEvent, zero: datetime | None) -> MomentTensor | DoubleCouple:

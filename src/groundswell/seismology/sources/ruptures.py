@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.rupture_checks import SRF_CURE, check_rigidity, check_slip
-from groundswell.seismology.sources.slip_models import read_slip_model
+from groundswell.seismology.sources.slip_models import SlipModel, read_slip_model
 
 # --- SRF -----------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ def srf_entry(section: SrfRupture, context: SourceContext) -> SourceEntry:
     Raises:
         InputError: the file cannot be read or has no slip, or its slip or rigidity is implausible.
     """
-    return _rupture_entry(section, read_srf(section.file), context)
+    return _rupture_entry(section, read_rupture(section), context)
 
 
 def fsp_entry(section: FspRupture, context: SourceContext) -> SourceEntry:
@@ -69,19 +69,29 @@ def fsp_entry(section: FspRupture, context: SourceContext) -> SourceEntry:
     Raises:
         InputError: see `srf_entry`.
     """
-    content, warnings = read_slip_model(section.file, section.rise)
-    entry = _rupture_entry(section, content, context)
-    return replace(entry, warnings=(*warnings, *entry.warnings))
+    return _rupture_entry(section, read_rupture(section), context)
+
+
+def read_rupture(section: SrfRupture | FspRupture) -> SlipModel:
+    """The rupture of a file, and warnings about the file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    if isinstance(section, FspRupture):
+        return read_slip_model(section.file, section.rise)
+    return SlipModel(read_srf(section.file), ())
 
 
 def _rupture_entry(
-    section: SrfRupture | FspRupture, content: Srf, context: SourceContext
+    section: SrfRupture | FspRupture, model: SlipModel, context: SourceContext
 ) -> SourceEntry:
+    content = model.content
     if np.isnan(content.slip_times).all():
         raise InputError(f"{section.file}: no subfault slips; give a rupture with slip")
     rupture = place_rupture(section, content, context)
     name = section.file.name
-    warnings = [*check_slip(content, name)]
+    warnings = [*model.warnings, *check_slip(content, name)]
     cure = SRF_CURE if isinstance(section, SrfRupture) else "correct the wrong one"
     warnings += check_rigidity(content, rupture.medium_rigidity, name, cure)
     points = [*_srf_points(rupture, context)]

@@ -1,13 +1,12 @@
 """Slip models in FSP as ruptures: slip rates, areas, angles and rigidities of the subfaults.
 
-The slip rate of a subfault, or of each of its time windows, is one cosine pulse. Its integral over
-a sample is exact, so that the slip is that of the file.
+The slip rates are those of `slip_pulses`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +15,11 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.formats.fsp import Fsp, FspSegment, read_fsp, window_columns
+from groundswell.seismology.formats.fsp import Fsp, FspSegment, read_fsp
 from groundswell.seismology.formats.srf_content import Plane, Srf
+from groundswell.seismology.formats.usgs_param import is_usgs_param, read_usgs_param
+from groundswell.seismology.sources.slip_pulses import SlipModelFile, has_rises_alone, pulses_of
 
-_SAMPLES = 40  # of a pulse; its spectrum has fallen to 1e-4 at their Nyquist frequency
-_MOST_WINDOWS = 200
-_SAME_RAKE = 1e-6  # degrees
 _MOMENT_RATIO = 2.0  # of moments that are stated twice; more is taken for another unit
 _USUAL_DENSITY = 2700.0  # kg/m^3, with which S speeds stand for rigidities that moments imply
 
@@ -33,32 +31,8 @@ class SlipModel(NamedTuple):
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Pulses:
-    """Pulses of slip rate of a segment, (windows,) and (subfaults, windows).
-
-    Args:
-        starts: after the rupture time of the subfault, s, (windows,).
-        lengths: s, (subfaults,).
-        slips: along the rake and 90 degrees from it, m, (subfaults, windows, 2).
-    """
-
-    starts: Floats
-    lengths: Floats
-    slips: Floats
-
-    def rates(self, subfault: int) -> tuple[float, Floats]:
-        """The step (s) and the slip rates (m/s) of a subfault, (samples, 2)."""
-        length = float(self.lengths[subfault])
-        step = length / _SAMPLES
-        edges = step * np.arange(np.ceil((self.starts[-1] + length) / step * (1 - 1e-9)) + 1)
-        phase = ((edges[:, None] - self.starts) / length).clip(0, 1)
-        released = phase - np.sin(2 * np.pi * phase) / (2 * np.pi)
-        return step, np.diff(released @ self.slips[subfault], axis=0) / step
-
-
 def read_slip_model(path: Path, rise: float | None) -> SlipModel:
-    """The rupture of a file in FSP.
+    """The rupture of a file in FSP, or of a file of the USGS with times of rise and fall.
 
     Args:
         rise: duration of slip, s, of subfaults whose own is unknown; None for the average that the
@@ -67,15 +41,17 @@ def read_slip_model(path: Path, rise: float | None) -> SlipModel:
     Raises:
         InputError: the file cannot be read, or lacks areas, angles or durations.
     """
-    model = read_fsp(path)
-    parts = [_rupture(segment, rise, path) for segment in model.segments]
+    model = read_usgs_param(path) if is_usgs_param(path) else read_fsp(path)
+    segments = [_centred(segment, path) for segment in model.segments]
+    file = SlipModelFile(path, model.function, rise)
+    parts = [_rupture(segment, file) for segment in segments]
     columns: dict[str, Any] = {
         key: np.concatenate([part[key] for part in parts]) for key in parts[0]
     }
     vs, density = _structure(model, columns["depth"])
-    stated = np.concatenate([_moments(segment) for segment in model.segments])
-    warnings = [*_moment_warnings(stated, model.segments[0].number("MO"), path.name)]
-    if not warnings and not np.isnan(stated).any():
+    stated = np.concatenate([_moments(segment) for segment in segments])
+    doubts = [*_moment_warnings(stated, segments[0].number("MO"), path.name)]
+    if not doubts and not np.isnan(stated).any():
         potency = columns["area"] * np.linalg.norm(columns["slip"], axis=1)
         vs, density = _from_moments(stated, potency, vs, density)
     try:
@@ -83,13 +59,55 @@ def read_slip_model(path: Path, rise: float | None) -> SlipModel:
     except InputError as error:
         text, _, _ = str(error).partition("; the file has")  # the number and the unit of SRF
         raise InputError(f"{path}: {text}") from None
-    return SlipModel(replace(content, planes=tuple(_planes(model, path))), tuple(warnings))
+    doubts += _rise_warnings(segments, file)
+    return SlipModel(replace(content, planes=tuple(_planes(segments, path))), tuple(doubts))
 
 
-def _rupture(segment: FspSegment, rise: float | None, path: Path) -> dict[str, Any]:
+def _centred(segment: FspSegment, path: Path) -> FspSegment:
+    """The segment with rows at the centres of subfaults.
+
+    Raises:
+        InputError: rows are at top edges, and the widths of subfaults are unknown.
+    """
+    if not segment.at_top:
+        return segment
+    width = segment.number("DZ", "DY") or _width_of_rows(segment)
+    if width is None:
+        raise InputError(
+            f"{path}: rows are the centres of top edges, but the header has no width of subfaults, "
+            "% Invs : Dz = ..., and none of segments, WID"
+        )
+    strike, dip, _ = _angles(segment, path)
+    down, across = 0.5 * width * np.sin(np.radians(dip)), 0.5 * width * np.cos(np.radians(dip))
+    names = ("LON", "LAT", "Z")
+    longitude, latitude, depth = (segment.required(name) for name in names)
+    frame = _frame(segment)
+    x, y = frame.to_grid(longitude, latitude)
+    angle = np.radians(strike)
+    places = frame.to_lonlat(x + 1e3 * across * np.cos(angle), y - 1e3 * across * np.sin(angle))
+    values = segment.values.copy()
+    for name, of in zip(names, (*places, depth + down), strict=True):
+        values[:, segment.columns.index(name)] = of
+    return replace(segment, values=values, at_top=False)
+
+
+def _width_of_rows(segment: FspSegment) -> float | None:
+    """The width of a subfault, km, from that of the segment and the number of depths."""
+    width = segment.number("WID")
+    depths = np.unique(np.round(segment.required("Z"), 3))
+    return width / len(depths) if width else None
+
+
+def _frame(segment: FspSegment) -> Geography:
+    """A map whose origin is the mean position of the rows."""
+    middle = float(segment.required("LON").mean()), float(segment.required("LAT").mean())
+    return Geography.from_point(middle, (0.0, 0.0))
+
+
+def _rupture(segment: FspSegment, file: SlipModelFile) -> dict[str, Any]:
     """The columns of `Srf` for a segment, without the medium."""
-    strike, dip, rake = _angles(segment, path)
-    pulses, count = _pulses(segment, rake, rise, path), len(segment)
+    strike, dip, rake = _angles(segment, file.path)
+    pulses, count = pulses_of(segment, rake, file), len(segment)
     slip = pulses.slips.sum(axis=1)
     found = [pulses.rates(n) for n in range(count)]
     steps = np.array([step for step, _ in found])
@@ -99,10 +117,10 @@ def _rupture(segment: FspSegment, rise: float | None, path: Path) -> dict[str, A
         "longitude": segment.required("LON"),
         "latitude": segment.required("LAT"),
         "depth": 1e3 * segment.required("Z"),
-        "strike": np.full(count, strike),
-        "dip": np.full(count, dip),
+        "strike": strike,
+        "dip": dip,
         "rake": rake,
-        "area": np.full(count, _area(segment, path)),
+        "area": np.full(count, _area(segment, file.path)),
         "onset": segment.required("TRUP") + steps / 2,
         "step": steps,
         "slip": np.pad(slip, ((0, 0), (0, 1))),
@@ -111,18 +129,20 @@ def _rupture(segment: FspSegment, rise: float | None, path: Path) -> dict[str, A
     }
 
 
-def _angles(segment: FspSegment, path: Path) -> tuple[float, float, Floats]:
-    """Strike, dip, and the rakes of the subfaults, degrees."""
-    strike, dip = segment.number("STRIKE", "STRK"), segment.number("DIP")
-    rakes = segment.column("RAKE")
-    if rakes is None and (rake := segment.number("RAKE")) is not None:
-        rakes = np.full(len(segment), rake)
-    if strike is None or dip is None or rakes is None:
-        raise InputError(
-            f"{path}: the header needs STRK, DIP and RAKE (or a column RAKE) of each segment, as "
-            "in % Mech : STRK = 30 DIP = 60 RAKE = 90"
-        )
-    return strike % 360, dip, np.mod(rakes + 180, 360) - 180
+def _angles(segment: FspSegment, path: Path) -> tuple[Floats, Floats, Floats]:
+    """Strikes, dips and rakes of the subfaults, degrees: of columns, or of the header."""
+    found: list[Floats] = []
+    for names in (("STRIKE", "STRK"), ("DIP",), ("RAKE",)):
+        of = segment.column(*names)
+        if of is None and (number := segment.number(*names)) is not None:
+            of = np.full(len(segment), number)
+        if of is None:
+            raise InputError(
+                f"{path}: the header needs STRK, DIP and RAKE (or a column RAKE) of each segment, "
+                "as in % Mech : STRK = 30 DIP = 60 RAKE = 90"
+            )
+        found.append(of)
+    return found[0] % 360, found[1], np.mod(found[2] + 180, 360) - 180
 
 
 def _area(segment: FspSegment, path: Path) -> float:
@@ -138,49 +158,6 @@ def _area(segment: FspSegment, path: Path) -> float:
     return 1e6 * sides[0] * sides[1] / count
 
 
-def _pulses(segment: FspSegment, rake: Floats, rise: float | None, path: Path) -> _Pulses:
-    windows = window_columns(segment)
-    if not windows:
-        slip = segment.required("SLIP")
-        lengths = _rises(segment, slip, rise, path)
-        return _Pulses(np.zeros(1), lengths, _along(slip, np.zeros(len(slip)))[:, None])
-    length, shift = segment.number("WINDOW"), segment.number("SHF")
-    number, most = max(n for n, _ in windows) + 1, _MOST_WINDOWS
-    if not length or length <= 0 or shift is None or not 0 <= number * shift <= most * length:
-        raise InputError(
-            f"{path}: columns TW1, TW2, ... need the length and the shift of time windows in the "
-            "header, as in % Invs : LEN = 2 s SHF = 1 s"
-        )
-    slips: Floats = np.zeros((len(segment), number, 2))
-    for n, name in windows:
-        own = segment.column(f"RK{name}")
-        turned = np.zeros(len(segment)) if own is None else own - rake
-        slips[:, n] = _along(segment.required(name), turned)
-    starts = np.asarray(shift * np.arange(number), float)
-    return _Pulses(starts, np.full(len(segment), float(length)), slips)
-
-
-def _along(slip: Floats, turned: Floats) -> Floats:
-    """Components of slip at an angle (degrees) from the rake, along it and across, (n, 2)."""
-    angle = np.radians(turned)
-    across = np.where(np.abs(turned) < _SAME_RAKE, 0.0, np.sin(angle))
-    return np.stack([slip * np.cos(angle), slip * across], axis=-1)
-
-
-def _rises(segment: FspSegment, slip: Floats, rise: float | None, path: Path) -> Floats:
-    """Durations of slip, s: of the file, or else `rise` or the average of the file."""
-    own = segment.column("RISE")
-    known = np.zeros(len(slip)) if own is None else own
-    usual = segment.number("AVTR") if rise is None else rise
-    is_known = (known > 0) & (known != 999.0)
-    if not is_known[slip != 0].all() and not (usual and usual > 0):
-        raise InputError(
-            f"{path}: the duration of slip is unknown in {(~is_known & (slip != 0)).sum()} of "
-            f"{len(slip)} subfaults (no RISE, and no avTr in the header); give rise in the source"
-        )
-    return np.where(is_known, known, usual or 1.0)
-
-
 def _structure(model: Fsp, depth: Floats) -> tuple[Floats, Floats]:
     """S speed (m/s) and density (kg/m^3) of the file at depths (m), NaN if it has none."""
     if not model.structure.size:
@@ -190,16 +167,16 @@ def _structure(model: Fsp, depth: Floats) -> tuple[Floats, Floats]:
     return layers[row, 2], layers[row, 3]
 
 
-def _planes(model: Fsp, path: Path) -> Iterator[Plane]:
+def _planes(segments: Sequence[FspSegment], path: Path) -> Iterator[Plane]:
     """Yield the planes of the segments, if the sizes of all of them are known."""
-    found = [_plane(segment, path) for segment in model.segments]
+    found = [_plane(segment, path) for segment in segments]
     complete = [plane for plane in found if plane is not None]
     if len(complete) == len(found):
         yield from complete
 
 
 def _plane(segment: FspSegment, path: Path) -> Plane | None:
-    """The plane of a segment; None if its size and number of subfaults do not fit."""
+    """The plane of a segment with centred rows; None if its size does not fit its subfaults."""
     sizes = [segment.number(name) for name in ("LEN", "WID", "DX", "DZ")]
     if not all(size and size > 0 for size in sizes):
         return None
@@ -207,11 +184,9 @@ def _plane(segment: FspSegment, path: Path) -> Plane | None:
     counts = round(length / dx), round(width / dz)
     if counts[0] * counts[1] != len(segment):
         return None
-    strike, dip, _ = _angles(segment, path)
-    middle = float(segment.required("LON").mean()), float(segment.required("LAT").mean())
+    strike, dip = (float(of[0]) for of in _angles(segment, path)[:2])
     back, angle = width / 2 * np.cos(np.radians(dip)), np.radians(strike)  # to the top edge
-    frame = Geography.from_point(middle, (0.0, 0.0))
-    longitude, latitude = frame.to_lonlat(-back * np.cos(angle), back * np.sin(angle))
+    longitude, latitude = _frame(segment).to_lonlat(-back * np.cos(angle), back * np.sin(angle))
     top = max(0.0, 1e3 * segment.required("Z").mean() - width / 2 * np.sin(np.radians(dip)))
     size = (*counts, length, width, strike, dip, float(top))
     return Plane(float(longitude), float(latitude), *size, 0.0, 0.0)
@@ -240,4 +215,15 @@ def _moment_warnings(stated: Floats, total: float | None, name: str) -> Iterator
         yield (
             f"{name}: SF_MOMENT adds up to {added:.3g} N m, but the header has Mo = {total:.3g} "
             "N m; the run uses slip and rigidity instead. Correct the wrong one"
+        )
+
+
+def _rise_warnings(segments: Sequence[FspSegment], file: SlipModelFile) -> Iterator[str]:
+    """Yield a warning if the file has the times of rise, but not those of fall."""
+    if any(has_rises_alone(segment, file.function) for segment in segments):
+        shortest = segments[0].number("WINDOW")
+        yield (
+            f"{file.path.name}: RISE is the time of rise alone, without that of the fall, because "
+            f"some are shorter than the shortest pulse, LEN = {shortest:g} s; the run takes the "
+            "fall to be as long. The USGS's file with t_ris and t_fal (.param) has both"
         )

@@ -17,7 +17,8 @@ from groundswell.arrays import DeviceArray, Floats, Integers, Mask
 from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout, Part
-from groundswell.seismology.green.points import KEY, StrainPoints
+from groundswell.seismology.green.point_files import KEY
+from groundswell.seismology.green.points import StrainPoints
 from groundswell.seismology.green.recording import RankStrain, WeightedRows
 from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.sources.point_sources import PointSource

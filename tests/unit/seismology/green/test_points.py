@@ -14,7 +14,8 @@ from groundswell.seismology.formats.fault_series import open_history
 from groundswell.seismology.green.estimates import green_warnings
 from groundswell.seismology.green.frames import read_frame, write_frame
 from groundswell.seismology.green.outputs import require_same_times
-from groundswell.seismology.green.points import GreenSurvey, PointForce, StrainPoints, read_planes
+from groundswell.seismology.green.point_files import read_planes
+from groundswell.seismology.green.points import GreenSurvey, PointForce, StrainPoints
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 
 CENTER = (-117.9, 34.0)

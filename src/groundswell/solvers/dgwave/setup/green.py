@@ -6,7 +6,8 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
-from groundswell.seismology.green.points import KEY, GreenSurvey, build_green
+from groundswell.seismology.green.point_files import KEY
+from groundswell.seismology.green.points import GreenSurvey, build_green
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.survey import Survey
