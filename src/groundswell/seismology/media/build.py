@@ -89,4 +89,4 @@ def _build_layers(section: LayeredSection, cells: Counts, spacing: Spacings) -> 
         return Layered(cells, spacing, section.layers or (), section.interpolation or "constant")
     by_default: Literal["linear", "constant"] = "linear" if is_profile(section.file) else "constant"
     layers = read_layers(section.file, Rules(section.vs_rule, section.rho_rule, section.q_rule))
-    return Layered(cells, spacing, layers, section.interpolation or by_default)
+    return Layered(cells, spacing, layers, section.interpolation or by_default, str(section.file))
