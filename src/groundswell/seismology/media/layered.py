@@ -113,8 +113,8 @@ def _tabulate(layers: Sequence[Layer | LayerSection], source: str) -> dict[str, 
         for name in names:
             if getattr(layer, name) is None:
                 raise InputError(
-                    f"{source}: layer {number} (top {layer.top:g} m) has no {name}; give vp, vs and "
-                    "rho everywhere, and qp and qs everywhere or nowhere"
+                    f"{source}: layer {number} (top {layer.top:g} m) has no {name}; give vp, vs "
+                    "and rho everywhere, and qp and qs everywhere or nowhere"
                 )
     table = {name: np.array([getattr(layer, name) for layer in layers], float) for name in names}
     if unphysical := find_unphysical(Material(**table)):
