@@ -195,7 +195,7 @@ def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Groun
     grid = build_grid(case)
     layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
     validation.require_feasible_size(layout, field_bytes(case))
-    medium = build_medium(case.medium, grid.region, grid.spacing, case.grid.frame)
+    medium = build_medium(case.medium, grid.region, grid.spacing, case.grid.frame, comm)
     statistics = medium_statistics(medium, comm)
     return Ground(
         grid,
