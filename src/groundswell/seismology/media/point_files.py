@@ -53,7 +53,7 @@ class PointTable:
         """
         count = 0
         for numbers in self.text.parts():
-            part = np.stack(self.arrange(numbers)) if numbers.size else np.empty((0, 0))
+            part = np.stack(self.arrange(numbers))
             self._require_finite(part[:_AXES], count)
             count += part.shape[1]
             yield part

@@ -50,7 +50,8 @@ class TextColumns:
                 pass
             while (numbers := self._next(file, first)) is not None:
                 first += LINES
-                yield numbers
+                if numbers.size:
+                    yield numbers
 
     def _next(self, file: TextIO, first: int) -> Floats | None:
         """The numbers of the next lines, of which the first has the number `first` + 1."""
@@ -67,7 +68,8 @@ class TextColumns:
                     unpack=True,
                 )
         except ValueError as error:
+            reason = str(error).rstrip(".")
             raise InputError(
-                f"{self.path} cannot be read as columns of numbers: {error}, counted from line "
+                f"{self.path} cannot be read as columns of numbers: {reason}, where row 0 is line "
                 f"{first + 1}; correct it"
             ) from None
