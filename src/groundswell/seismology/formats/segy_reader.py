@@ -92,13 +92,13 @@ class SegyFile:
             )
 
     def read(self, traces: Indices, samples: slice) -> HostArray:
-        """Samples of traces at some numbers (rows, columns): (rows, columns, samples), float32."""
+        """Samples of traces at some numbers (rows, columns): (samples, rows, columns), float32."""
         values = self._traces["values"][:, samples]
-        found = np.empty((*traces.shape, values.shape[1]), np.float32)
+        found = np.empty((values.shape[1], *traces.shape), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
-            for row, chosen in zip(found, traces, strict=True):  # little memory beside the result
+            for row, chosen in enumerate(traces):  # little memory beside the result
                 stored = values[chosen]
-                row[:] = _from_ibm(stored) if self._format == _IBM else stored
+                found[:, row] = (_from_ibm(stored) if self._format == _IBM else stored).T
         return found
 
 

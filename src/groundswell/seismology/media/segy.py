@@ -85,7 +85,7 @@ def _require_same_traces(first: SegyFile, other: SegyFile) -> None:
 def _dataset(
     files: dict[str, SegyFile], grid: TraceGrid, depth: Reals, section: SegySection
 ) -> xarray.Dataset:
-    """The values of all files (y, x, depth), read when needed."""
+    """The values of all files (depth, y, x), read when needed."""
     import xarray
 
     from groundswell.seismology.media.trace_values import TraceValues
@@ -94,10 +94,10 @@ def _dataset(
     for role, unit in units.items():
         if role not in _PLAIN:
             unit_factor(unit, "kg/m^3" if role == "rho" else "m/s", f"medium.units.{role}")
-    dims = (*grid.dims, "depth")
+    dims = ("depth", *grid.dims)
     variables = {
         role: (dims, TraceValues(file, grid.traces).variable, {"units": units[role]})
         for role, file in files.items()
     }
-    axes = dict(zip(dims, (*grid.nodes, depth), strict=True))
+    axes = dict(zip(dims, (depth, *grid.nodes), strict=True))
     return xarray.Dataset(variables, coords=axes)

@@ -13,7 +13,7 @@ AT_ONCE = 2**24  # largest number of values that are read for more depths than a
 
 
 class TraceValues(StoredArray):
-    """The values (y, x, depth) of a file.
+    """The values (depth, y, x) of a file.
 
     A file holds all depths of a trace in one place, and a medium is read depth by depth. So further
     depths below those asked for are read with them, and kept until other traces are needed.
@@ -28,16 +28,16 @@ class TraceValues(StoredArray):
 
     def __init__(self, file: SegyFile, traces: Indices) -> None:
         self._file, self._traces = file, traces
-        self.shape = (*traces.shape, file.samples)
+        self.shape = (file.samples, *traces.shape)
         self._area: Key = ()
         self._block = range(0)  # depths of the values
         self._values: HostArray = np.empty(0, self.dtype)
 
     def _read(self, key: Key) -> HostArray:
-        rows, columns, depths = (
+        depths, rows, columns = (
             part if isinstance(part, slice) else slice(part, part + 1) for part in key
         )
-        values = self._window((rows, columns), range(self.shape[2])[depths])
+        values = self._window((rows, columns), range(self.shape[0])[depths])
         return values[tuple(slice(None) if isinstance(part, slice) else 0 for part in key)]
 
     def _window(self, area: tuple[slice, slice], depths: range) -> HostArray:
@@ -46,9 +46,9 @@ class TraceValues(StoredArray):
         if not (held and depths.start >= self._block.start):
             traces = self._traces[area]
             count = max(len(depths), AT_ONCE // max(1, traces.size))
-            self._block = range(self.shape[2])[depths.start : depths.start + count]
+            self._block = range(self.shape[0])[depths.start : depths.start + count]
             self._values = np.empty(0, self.dtype)  # its memory is free before more is read
             self._values = self._file.read(traces, slice(self._block.start, self._block.stop))
             self._area = area
         first = self._block.start
-        return self._values[..., depths.start - first : depths.stop - first]
+        return self._values[depths.start - first : depths.stop - first]
