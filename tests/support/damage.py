@@ -27,9 +27,8 @@ WORDS = [
     "1,2",
     "é",
 ]
-
-
 SLOWEST, LARGEST = 5.0, 500e6  # seconds of a file, bytes of memory more than before
+_CUT = 0.15  # share of mutants that are cut off
 
 
 def count_refused(
@@ -38,42 +37,60 @@ def count_refused(
     content: bytes,
     seeds: range,
     *,
-    text: bool = False,
-    begins: Callable[[Path], str] = lambda _: "",
+    words: float = 0.0,
+    lines: int = 1,
 ) -> int:
-    """Read mutants of a file; the number that are refused, each with one line and soon.
+    """Read mutants of a file; the number that are refused, each soon and with one message.
+
+    Each message names the file. Reading gives no warnings and no other errors.
 
     Args:
         read: what to do with a file.
         path: the name of the file, to which the number of the mutant is added.
         content: the sound file.
-        text: whether words rather than bytes are changed.
-        begins: the beginning of messages.
+        words: share of mutants with other words rather than bytes, for texts.
+        lines: the most lines of a message, for those that list several problems.
     """
-    refused = 0
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    refused = 0
     for seed in seeds:
-        rng = np.random.default_rng(seed)
-        mutant_path = path.with_name(f"a{seed}{path.name}")
-        cut = rng.random() < 0.15
-        mutant = content[: int(rng.random() * len(content))] if cut else damaged(content, rng)
-        if text and not cut:
-            mutant = mutated_text(content.decode("latin-1"), rng).encode()
-        mutant_path.write_bytes(mutant)
+        mutant = path.with_name(f"a{seed}{path.name}")
+        mutant.write_bytes(mutant_of(content, seed, words))
         start = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                read(mutant_path)
-            except InputError as error:
-                refused += 1
-                assert len(str(error).splitlines()) == 1
-                assert str(error).startswith(begins(mutant_path))
-        assert time.perf_counter() - start < SLOWEST
-        mutant_path.unlink()
+        message = _refusal(read, mutant, f"mutant {seed}")
+        assert time.perf_counter() - start < SLOWEST, f"mutant {seed}"
+        if message is not None:
+            refused += 1
+            assert mutant.name in message, f"mutant {seed}: {message}"
+            assert len(message.splitlines()) <= lines, f"mutant {seed}: {message}"
+        mutant.unlink()
     grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert grown < LARGEST
     return refused
+
+
+def _refusal(read: Callable[[Path], object], path: Path, mutant: str) -> str | None:
+    """The message with which a file is refused; None if it is read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            read(path)
+        except InputError as error:
+            return str(error)
+        except Exception as error:
+            raise AssertionError(mutant) from error
+    return None
+
+
+def mutant_of(content: bytes, seed: int, words: float = 0.0) -> bytes:
+    """The content cut off, with bytes changed, or, of a share, with words or lines replaced."""
+    rng = np.random.default_rng(seed)
+    kind = rng.random()
+    if kind < _CUT:
+        return content[: int(rng.random() * len(content))]
+    if kind < 1 - words * (1 - _CUT):
+        return damaged(content, rng)
+    return mutated_text(content.decode("latin-1"), rng).encode()
 
 
 def damaged(data: bytes, rng: np.random.Generator) -> bytes:

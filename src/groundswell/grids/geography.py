@@ -28,6 +28,7 @@ class Geography:
         azimuth: direction of the y axis, degrees clockwise from the north of the projection; x
             points 90 degrees further.
         size: size of the region along x and y, m.
+        low: lowest x and y of the region, m.
 
     Use `from_origin`, `from_center` or `from_point`. Longitudes and latitudes are in degrees, WGS
     84.
@@ -37,6 +38,7 @@ class Geography:
     corner: Pair
     azimuth: float
     size: Pair
+    low: Pair = (0.0, 0.0)
 
     @classmethod
     def from_origin(
@@ -81,6 +83,15 @@ class Geography:
         east, north = frame._to_map(-x, -y)
         return replace(frame, corner=(float(east), float(north)))
 
+    def covering(self, low: Pair, high: Pair) -> Geography:
+        """The same frame for the region between two corners x, y, m.
+
+        Raises:
+            InputError: the projection distorts lengths in the region by over 1 %.
+        """
+        size = (high[0] - low[0], high[1] - low[1])
+        return replace(self, low=low, size=size)._checked()
+
     def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Floats, Floats]:
         """Grid coordinates x and y (m) of positions in degrees; arrays of one shape, or numbers.
 
@@ -109,7 +120,7 @@ class Geography:
 
         It differs from `azimuth` by the meridian convergence of the projection there.
         """
-        x, y = self.size[0] / 2, self.size[1] / 2
+        x, y = (start + length / 2 for start, length in zip(self.low, self.size, strict=True))
         azimuth, _, _ = _ellipsoid().inv(*self.to_lonlat(x, y), *self.to_lonlat(x, y + 100))
         return float(azimuth)
 
@@ -124,8 +135,8 @@ class Geography:
 
     def _checked(self) -> Geography:
         """Check lengths of a kilometre at the centre and the corners, and return the frame."""
-        x = np.array([0.5, 0, 1, 0, 1]) * self.size[0]
-        y = np.array([0.5, 0, 0, 1, 1]) * self.size[1]
+        x = self.low[0] + np.array([0.5, 0, 1, 0, 1]) * self.size[0]
+        y = self.low[1] + np.array([0.5, 0, 0, 1, 1]) * self.size[1]
         points = self.to_lonlat(x, y)
         east, north = (
             self._ground_vector(points, self.to_lonlat(*to))

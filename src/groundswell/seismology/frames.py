@@ -70,8 +70,7 @@ class Frame:
         if geography is None:
             kind = "longitude and latitude" if self.middle is not None else "a map projection"
             raise InputError(
-                f"{self.source} is on {kind}; add [grid.geography], the position of the region; on "
-                "a mesh from a file, use x and y of the region"
+                f"{self.source} is on {kind}; add [grid.geography], the position of the region"
             )
         lon, lat = geography.to_lonlat(*np.broadcast_arrays(x, y))
         if self.system not in (None, LONLAT):

@@ -32,8 +32,8 @@ RECORDED = {
 class Station:
     """A station, its position (x, y, depth) in the region, m, and its kind of instrument.
 
-    `location`, `channel` (band and instrument) and `elevation` (of the ground, m) are for output
-    files; see `Receiver`.
+    `location`, `channel` (band and instrument), `elevation` (of the ground, m) and `water_depth`
+    (m; None if unknown) are for output files; see `Receiver` and `with_water_depths`.
     """
 
     network: str
@@ -45,6 +45,7 @@ class Station:
     location: str = ""
     channel: str = ""
     elevation: float | None = None
+    water_depth: float | None = None
 
 
 class PlacedReceivers(NamedTuple):

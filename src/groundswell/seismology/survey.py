@@ -23,6 +23,7 @@ class Survey:
         hypocentre: where a fault starts to break (x, y, depth), m; None without faults.
         skipped: codes of the stations of a file that lie outside the region.
         event: the section `[event]`, completed by events of files; see `complete_event`.
+        water_depth: depth of the water at the centroid of the sources, m; None if unknown.
     """
 
     entries: list[SourceEntry]
@@ -30,6 +31,7 @@ class Survey:
     hypocentre: Point | None = None
     skipped: tuple[str, ...] = ()
     event: EventSection = field(default_factory=EventSection)
+    water_depth: float | None = None
 
     @cached_property
     def sources(self) -> list[PointSource]:

@@ -12,6 +12,7 @@ from mesh_files import write
 from re2_files import Ring, write_re2
 from variants import long_variants
 
+from groundswell.errors import InputError
 from groundswell.meshes.reading import read_mesh_groups
 
 NAMES = {4: "inlet", 7: "the outlet", 2: "walls"}
@@ -34,16 +35,17 @@ def original(folder: Path, ending: str, how: dict[str, Any]) -> bytes:
     return path.read_bytes()
 
 
-def require_messages(folder: Path, ending: str, content: bytes, seeds: range, text: bool) -> int:
+def require_messages(folder: Path, ending: str, content: bytes, seeds: range, words: float) -> int:
     """Read mutants; the number that are refused."""
-    return count_refused(
-        lambda path: read_mesh_groups(path, periodic=True),
-        folder / ending,
-        content,
-        seeds,
-        text=text,
-        begins=lambda path: f"{path}: ",
-    )
+
+    def read(path: Path) -> None:
+        try:
+            read_mesh_groups(path, periodic=True)
+        except InputError as error:
+            assert str(error).startswith(f"{path}: ")
+            raise
+
+    return count_refused(read, folder / ending, content, seeds, words=words)
 
 
 ENDINGS = (".msh", ".inp", ".e", ".med", ".vtk", ".vtu", ".re2")
@@ -54,7 +56,7 @@ COUNTS = [QUICK, *long_variants([ALL])]
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_mutants(tmp_path: Path, capfd: Any, ending: str, count: int) -> None:
     content = original(tmp_path, ending, {})
-    refused = require_messages(tmp_path, ending, content, range(count), False)
+    refused = require_messages(tmp_path, ending, content, range(count), 0.0)
     assert refused > count / 4
     assert capfd.readouterr() == ("", "")
 
@@ -64,7 +66,7 @@ def test_mutants(tmp_path: Path, capfd: Any, ending: str, count: int) -> None:
 def test_mutants_of_texts(tmp_path: Path, ending: str, count: int) -> None:
     """Words lost or replaced."""
     content = original(tmp_path, ending, TEXT[ending])
-    refused = require_messages(tmp_path, ending, content, range(1000, 1000 + count), True)
+    refused = require_messages(tmp_path, ending, content, range(1000, 1000 + count), 1.0)
     assert refused > count / 4
 
 
@@ -73,4 +75,4 @@ def test_mutants_of_texts(tmp_path: Path, ending: str, count: int) -> None:
 def test_mutants_of_files_of_other_programs(tmp_path: Path, name: str) -> None:
     path = FILES / name
     seeds = range(2000, 2000 + ALL)
-    assert require_messages(tmp_path, path.suffix, path.read_bytes(), seeds, False) > ALL / 4
+    assert require_messages(tmp_path, path.suffix, path.read_bytes(), seeds, 0.0) > ALL / 4

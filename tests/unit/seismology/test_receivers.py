@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from damage import count_refused
 from earthquake_setups import GEOGRAPHY, case
-from file_mutants import refused_mutants
 from seismogram_files import EVENT
 from variants import long_variants
 
@@ -127,4 +127,6 @@ def test_mutants_of_tables(tmp_path: Path, kind: str, count: int) -> None:
         found = place_receivers(made)
         assert found.stations and np.isfinite([each.position for each in found.stations]).all()
 
-    assert refused_mutants(tmp_path / "mutant.csv", text.encode(), read, count) > count / 4
+    sound, seeds = text.encode(), range(count)
+    refused = count_refused(read, tmp_path / "mutant.csv", sound, seeds, words=0.6, lines=12)
+    assert refused > count / 4

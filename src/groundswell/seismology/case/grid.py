@@ -20,6 +20,8 @@ SIZE_TOLERANCE = 1e-6  # relative deviation from a whole number of cells
 
 Longitude = Annotated[Angle, Field(ge=-180, le=360)]
 Latitude = Annotated[Angle, Field(ge=-90, le=90)]
+Azimuth = Annotated[Angle, Field(ge=-360, le=360)]
+Projection = Annotated[str, Field(max_length=1000)]
 
 
 class Position(Section):
@@ -55,8 +57,8 @@ class GeographySection(Section):
 
     origin: tuple[Longitude, Latitude] | None = None
     center: tuple[Longitude, Latitude] | None = None
-    azimuth: Annotated[Angle, Field(ge=-360, le=360)] = 0.0
-    projection: Annotated[str, Field(max_length=1000)] = "tmerc"
+    azimuth: Azimuth = 0.0
+    projection: Projection = "tmerc"
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of corner and centre."""
@@ -118,12 +120,7 @@ class GridSection(Section):
             InputError: it is given by longitude and latitude and there is no geography, or it lies
                 outside the range of the projection.
         """
-        x, y = position.horizontal
-        if position.geographic:
-            if self.frame is None:
-                raise InputError("needs [grid.geography]; without it give x and y")
-            x, y = map(float, self.frame.to_grid(x, y))
-        return x, y, position.depth
+        return locate_in(self.frame, position)
 
     def misplaced(self, position: Position) -> Iterator[Violation]:
         """Yield the violations of a position outside the region."""
@@ -157,6 +154,16 @@ class GridSection(Section):
         """Yield the violations of sizes that are not whole numbers of cells."""
         for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
             yield from ((("size", axis), text) for text in uneven(size, h))
+
+
+def locate_in(frame: Geography | None, position: Position) -> tuple[float, float, float]:
+    """A position as (x, y, depth), m; see `GridSection.locate`."""
+    x, y = position.horizontal
+    if position.geographic:
+        if frame is None:
+            raise InputError("needs [grid.geography]; without it give x and y")
+        x, y = map(float, frame.to_grid(x, y))
+    return x, y, position.depth
 
 
 def uneven(size: float, h: float) -> Iterator[str]:

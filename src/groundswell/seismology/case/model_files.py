@@ -10,9 +10,8 @@ from pydantic import BeforeValidator, Field
 from groundswell.case.common import DataFile, NotEmpty, Section
 from groundswell.case.problems import Violation
 from groundswell.case.units import Density, Length, Number, Positive, Speed
+from groundswell.seismology.case.grid import Projection
 from groundswell.seismology.case.medium_base import MediumBase, QRule, RhoRule, VsRule
-
-Projection = Annotated[str, Field(max_length=1000)]
 
 
 class WaterSection(Section):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groundswell.arrays import HostArray, Indices, Reals
+from groundswell.arrays import HostArray, Indices
 from groundswell.errors import InputError, listed, reason_of
 
 FEET = 2  # code of the measurement system
@@ -91,13 +91,14 @@ class SegyFile:
                 f"header {self.samples:,}; write all traces with one length"
             )
 
-    def read(self, traces: Indices) -> Reals:
-        """Values of traces at some numbers (rows, columns) as (rows, columns, samples), float32."""
-        found = np.empty((*traces.shape, self.samples), np.float32)
+    def read(self, traces: Indices, samples: slice) -> HostArray:
+        """Samples of traces at some numbers (rows, columns): (samples, rows, columns), float32."""
+        values = self._traces["values"][:, samples]
+        found = np.empty((values.shape[1], *traces.shape), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
-            for row, chosen in zip(found, traces, strict=True):  # little memory beside the result
-                stored = self._traces["values"][chosen]
-                row[:] = _from_ibm(stored) if self._format == _IBM else stored
+            for row, chosen in enumerate(traces):  # little memory beside the result
+                stored = values[chosen]
+                found[:, row] = (_from_ibm(stored) if self._format == _IBM else stored).T
         return found
 
 

@@ -39,6 +39,8 @@ _KINDS = {"H": 11, "Z": 12, "N": 13, "E": 14, "T": 16, "R": 17}
 _UNITS = {"pressure": 1, "displacement": 5, "velocity": 6, "acceleration": 7}
 _DIVISORS = (1000, 100, 10, 1)  # that scale lengths and times, the most accurate first
 _IEEE, _AS_RECORDED, _METRES, _POSITIVE, _UTC = 5, 1, 1, 2, 4
+_LENGTHS, _SECONDS_OF_ARC = 1, 2  # of coordinates
+_SECONDS = 3600.0  # of arc, in a degree
 
 
 def _layout(size: int, fields: dict[str, tuple[int, str]]) -> np.dtype[np.void]:
@@ -82,6 +84,8 @@ _TRACE_HEADER = _layout(
         "offset": (37, "i4"),  # m
         "receiver_elevation": (41, "i4"),
         "source_depth": (49, "i4"),
+        "source_water_depth": (61, "i4"),
+        "receiver_water_depth": (65, "i4"),
         "depth_scalar": (69, "i2"),
         "coordinate_scalar": (71, "i2"),
         "source_x": (73, "i4"),
@@ -107,7 +111,8 @@ _TRACE_HEADER = _layout(
 def write_segy(array: xarray.DataArray, path: str | Path, shot: int = 1) -> Path:
     """Write the seismograms of one shot, a trace for each component of each station.
 
-    Coordinates are along the axes x and y of the grid, in m. Offsets are horizontal distances from
+    Coordinates are longitudes and latitudes if they are known, or else along x and y of the
+    grid, in m. Depths of water are those of the seismograms. Offsets are horizontal distances from
     the source, negative on its far side; see `source_distances.offsets`.
 
     Args:
@@ -178,7 +183,7 @@ def _fill(headers: HostArray, array: xarray.DataArray, shot: int, interval: int)
         headers[name] = np.arange(1, len(headers) + 1)
     headers["record"] = headers["source_point"] = shot
     headers["kind"] = np.tile([_KINDS[each] for each in components], array.sizes["station"])
-    headers["is_production"] = headers["coordinate_units"] = 1
+    headers["is_production"] = 1
     headers["samples"], headers["interval"] = array.sizes["time"], interval
     headers["unit"] = _UNITS.get(str(array.name), _UNITS[VELOCITY.name])
     _fill_places(headers, array, station)
@@ -187,20 +192,40 @@ def _fill(headers: HostArray, array: xarray.DataArray, shot: int, interval: int)
 
 def _fill_places(headers: HostArray, array: xarray.DataArray, station: Indices) -> None:
     """Fill offsets, coordinates, depths and elevations."""
-    x, y = epicentre(array.attrs) or (0.0, 0.0)
     headers["offset"] = np.rint(offsets(array))[station]
+    headers["coordinate_units"] = _SECONDS_OF_ARC if is_geographic(array) else _LENGTHS
+    (x, y), (receiver_x, receiver_y) = _coordinates(array)
     places: dict[str, Any] = {"source_x": x, "source_y": y}
-    places |= {f"receiver_{axis}": array[axis].values[station] for axis in "xy"}
-    depth = float(array.attrs.get("event_depth", 0.0))
+    places |= {"receiver_x": receiver_x[station], "receiver_y": receiver_y[station]}
     heights: dict[str, Any] = {
-        "source_depth": depth,
+        "source_depth": float(array.attrs.get("event_depth", 0.0)),
+        "source_water_depth": float(array.attrs.get("event_water_depth", 0.0)),
         "receiver_elevation": -array["depth"].values[station],
     }
+    if "water_depth" in array.coords:
+        heights["receiver_water_depth"] = array["water_depth"].values[station]
     for scalar, values in (("coordinate_scalar", places), ("depth_scalar", heights)):
         divisor = _divisor(np.concatenate([np.ravel(each) for each in values.values()]), np.int32)
         headers[scalar] = _scalar(divisor)
         for name, each in values.items():
             headers[name] = np.rint(divisor * np.asarray(each))
+
+
+def is_geographic(array: xarray.DataArray) -> bool:
+    """Whether longitudes and latitudes of the source and of all stations are known."""
+    known = {"longitude", "latitude"} <= {*array.coords}
+    return known and {"event_longitude", "event_latitude"} <= {*array.attrs}
+
+
+def _coordinates(array: xarray.DataArray) -> tuple[tuple[float, float], tuple[Floats, Floats]]:
+    """Coordinates of the source and of the stations, (stations,) each, m or seconds of arc."""
+    if not is_geographic(array):
+        return epicentre(array.attrs) or (0.0, 0.0), (array["x"].values, array["y"].values)
+    longitude, latitude = (
+        (_SECONDS * float(array.attrs[f"event_{name}"]), _SECONDS * array[name].values)
+        for name in ("longitude", "latitude")
+    )
+    return (longitude[0], latitude[0]), (longitude[1], latitude[1])
 
 
 def _fill_times(headers: HostArray, array: xarray.DataArray) -> None:
@@ -249,7 +274,10 @@ def _sentences(array: xarray.DataArray, shot: int, interval: int) -> Iterator[st
     yield f"FIRST SAMPLE {float(array['time'][0]):.6g} S AFTER TIME 0 OF THE SHOT"
     if date := attrs.get("reference_time") or attrs.get("origin_time"):
         yield f"TIME 0 IS {date}"
-    yield "COORDINATES IN M ALONG THE AXES X AND Y OF THE GRID"
+    if is_geographic(array):
+        yield "COORDINATES ARE LONGITUDE AND LATITUDE IN SECONDS OF ARC, WGS 84"
+    else:
+        yield "COORDINATES IN M ALONG THE AXES X AND Y OF THE GRID"
     if azimuth := float(attrs.get("azimuth", 0.0)):
         yield f"THE Y AXIS POINTS {azimuth:.6g} DEGREES CLOCKWISE FROM NORTH"
     if quantity is PRESSURE:

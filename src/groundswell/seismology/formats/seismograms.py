@@ -87,8 +87,8 @@ class SeriesOptions(TypedDict, total=False):
         attrs: attributes of the file. Known keys: `title`, `azimuth` (of the y axis of the grid,
             degrees clockwise from north; rotates the horizontal components), `reference_time` and
             `origin_time` (ISO 8601; the dates of time 0 and of the event's origin),
-            `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`, `event_depth` (m),
-            `event_time` (s), `magnitude`. None means unknown.
+            `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`, `event_depth`,
+            `event_water_depth` (m), `event_time` (s), `magnitude`. None means unknown.
         resume: number of samples to keep of the file of an earlier run; None, the default, starts a
             new file.
         dtype: data type of the samples in the file; by default single precision.
@@ -260,6 +260,9 @@ def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[
     for name, meaning in _CODES.items():
         if any(codes := [getattr(s, name) for s in stations]):
             variables[name] = of_stations(codes, None, meaning)
+    if all(s.water_depth is not None for s in stations):
+        water = [float(s.water_depth or 0.0) for s in stations]
+        variables["water_depth"] = of_stations(water, "m", "depth of the water")
     elevations = [math.nan if s.elevation is None else s.elevation for s in stations]
     if not all(map(math.isnan, elevations)):
         variables["elevation"] = of_stations(elevations, "m", "elevation of the ground")

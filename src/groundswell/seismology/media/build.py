@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from groundswell.arrays import Reals
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.axis import Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import (
@@ -27,9 +28,13 @@ ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
 
 
 def build_medium(
-    section: MediumSection, cells: Counts, spacing: Spacings, geography: Geography | None = None
+    section: MediumSection,
+    cells: Counts,
+    spacing: Spacings,
+    geography: Geography | None = None,
+    comm: Communicator | None = None,
 ) -> Medium:
-    """Build the medium of a case, with its lower bounds.
+    """Build the medium of a case, with its lower bounds; all ranks must call this.
 
     Args:
         section: the `[medium]` section.
@@ -40,24 +45,31 @@ def build_medium(
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
     """
-    return _bounded(_build(section, cells, spacing, geography), section)
+    if not isinstance(section, GriddedBase):
+        return _bounded(_build(section, cells, spacing), section)
+    return _bounded(build_gridded(open_model(section, comm), cells, spacing, geography), section)
 
 
 def build_sampled(
-    section: HomogeneousSection | LayeredSection | GriddedSection, points: Reals
+    section: HomogeneousSection | LayeredSection | GriddedSection,
+    points: Reals,
+    geography: Geography | None = None,
+    comm: Communicator | None = None,
 ) -> SampledMedium:
-    """Build a medium without cells, to be sampled at points.
+    """Build a medium without cells, to be sampled at points; all ranks must call this.
 
     Args:
         section: the medium.
         points: positions x, y, depth that a model from a file must cover, (n, 3), m.
+        geography: position of x and y on Earth, for models on longitude and latitude.
 
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the points.
     """
     if not isinstance(section, GriddedBase):
         return cast(SampledMedium, build_medium(section, ONE_CELL, UNIT_EDGES))
-    model = GriddedMedium(open_model(section), ONE_CELL, UNIT_EDGES, clip=True)
+    rock = open_model(section, comm)
+    model = GriddedMedium(rock, ONE_CELL, UNIT_EDGES, geography, clip=True)
     model.require_covered(points)
     return cast(SampledMedium, _bounded(model, section))
 
@@ -67,17 +79,13 @@ def _bounded(medium: Medium, section: MediumSection) -> Medium:
     return Floor(medium, **bounds) if bounds else medium
 
 
-def _build(
-    section: MediumSection, cells: Counts, spacing: Spacings, geography: Geography | None
-) -> Medium:
+def _build(section: MediumSection, cells: Counts, spacing: Spacings) -> Medium:
     match section:
         case HomogeneousSection():
             properties = {name: getattr(section, name) for name in PROPERTIES}
             return Layered(cells, spacing, [Layer(0.0, **properties)])
         case LayeredSection():
             return _build_layers(section, cells, spacing)
-        case GriddedBase():
-            return build_gridded(open_model(section), cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:
@@ -89,4 +97,4 @@ def _build_layers(section: LayeredSection, cells: Counts, spacing: Spacings) -> 
         return Layered(cells, spacing, section.layers or (), section.interpolation or "constant")
     by_default: Literal["linear", "constant"] = "linear" if is_profile(section.file) else "constant"
     layers = read_layers(section.file, Rules(section.vs_rule, section.rho_rule, section.q_rule))
-    return Layered(cells, spacing, layers, section.interpolation or by_default)
+    return Layered(cells, spacing, layers, section.interpolation or by_default, str(section.file))

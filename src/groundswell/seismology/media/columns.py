@@ -7,12 +7,15 @@ from pathlib import Path
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.damage import read_errors_reported
 from groundswell.seismology.case.model_files import ColumnsSection
 from groundswell.seismology.formats.columns import Head, parse_title, read_head
 from groundswell.seismology.media.material import UNITS, unit_factor
 from groundswell.seismology.media.model_grid import ModelGrid
-from groundswell.seismology.media.scattered import grid_of_points, read_numbers
+from groundswell.seismology.media.point_files import PointTable
+from groundswell.seismology.media.scattered import AXES, LONLAT_AXES, grid_of_points
+from groundswell.seismology.media.text_columns import TextColumns
 
 # Small, Gill, Maechling et al. (2017), Seism. Res. Lett. 88, 1539-1552: the columns of ucvm_query.
 _UCVM = "lon lat depth - - - - - - - - - - - vp vs rho".split()
@@ -22,8 +25,8 @@ _NAMES = ("lon", "lat", *_LENGTHS, *UNITS)
 _SKIPPED = "-"
 
 
-def open_columns_model(section: ColumnsSection) -> ModelGrid:
-    """Read a model with one line for each point of a grid.
+def open_columns_model(section: ColumnsSection, comm: Communicator | None = None) -> ModelGrid:
+    """Read a model with one line for each point of a grid; all ranks must call this.
 
     Raises:
         InputError: the file is unreadable, its columns have no names, or the points do not
@@ -32,26 +35,29 @@ def open_columns_model(section: ColumnsSection) -> ModelGrid:
     path = section.file
     head = _read_head(path)
     columns, units = _named_columns(path, _choose_titles(path, head, section.columns))
-    is_geographic = "lon" in columns
-    _require_axes(path, set(columns), is_geographic, section.projection)
-    numbers = read_numbers(path, head.line - 1, list(columns.values()), has_commas=head.has_commas)
-    table = dict(zip(columns, numbers, strict=True))
-    for name in set(_LENGTHS) & set(columns):
-        table[name] = table[name] * unit_factor(units[name], "m", f"{path}, column {name}")
-    return grid_of_points(
-        path,
-        _points(table, is_geographic),
-        {name: (table[name], units[name]) for name in UNITS if name in table},
-        is_geographic=is_geographic,
-        projection=section.projection,
-    )
+    _require_axes(path, set(columns), section.projection)
+    text = TextColumns(path, head.line - 1, [*columns.values()], head.has_commas)
+    return grid_of_points(_table(text, [*columns], units), units, section.projection, comm)
 
 
-def _points(table: Mapping[str, Floats], is_geographic: bool) -> tuple[Floats, Floats, Floats]:
-    """Both horizontal coordinates, and the depth."""
-    first, second = ("lon", "lat") if is_geographic else ("x", "y")
-    depth = table["depth"] if "depth" in table else 0.0 - table["elevation"]
-    return table[first], table[second], depth
+def _table(text: TextColumns, columns: Sequence[str], units: Mapping[str, str]) -> PointTable:
+    """The points in columns with some names: coordinates in m or degrees, then properties."""
+    horizontal = ("lon", "lat") if "lon" in columns else ("x", "y")
+    values = [name for name in UNITS if name in columns]
+    factors = {
+        name: unit_factor(units[name], "m", f"{text.path}, column {name}")
+        for name in _LENGTHS
+        if name in columns
+    }
+
+    def arrange(numbers: Floats) -> list[Floats]:
+        table = dict(zip(columns, numbers, strict=True))
+        table |= {name: table[name] * factor for name, factor in factors.items()}
+        depth = table["depth"] if "depth" in table else 0.0 - table["elevation"]
+        return [*(table[name] for name in horizontal), depth, *(table[name] for name in values)]
+
+    axes = LONLAT_AXES if "lon" in columns else AXES
+    return PointTable(text, (*axes, *values), arrange)
 
 
 def _read_head(path: Path) -> Head:
@@ -104,13 +110,14 @@ def _named_columns(path: Path, titles: Sequence[str]) -> tuple[dict[str, int], d
     return columns, units
 
 
-def _require_axes(path: Path, names: set[str], is_geographic: bool, projection: str | None) -> None:
-    needed = {"lon", "lat"} if is_geographic else {"x", "y"}
+def _require_axes(path: Path, names: set[str], projection: str | None) -> None:
+    is_geographic = "lon" in names
+    needed = {"lon", "lat", "vp"} if is_geographic else {"x", "y", "vp"}
     vertical = names & {"depth", "elevation"}
     if not needed <= names or len(vertical) != 1 or (is_geographic and {"x", "y"} & names):
         raise InputError(
             f"{path} has the columns {', '.join(sorted(names))}; it needs lon and lat, or x and y, "
-            "and depth or elevation"
+            "depth or elevation, and vp"
         )
     if is_geographic and projection is not None:
         raise InputError(

@@ -47,6 +47,7 @@ class Layered:
         spacing: edges of the cells along x, y and z, m.
         layers: layers from the surface down.
         interpolation: "constant" or "linear".
+        source: where they are from, for messages.
 
     Attributes:
         profile: the medium as a function of depth.
@@ -61,11 +62,12 @@ class Layered:
         spacing: Spacings,
         layers: Sequence[Layer | LayerSection],
         interpolation: Literal["constant", "linear"] = "constant",
+        source: str = "medium",
     ) -> None:
         self.cells, self.spacing = cells, spacing
         self._linear = interpolation == "linear"
-        self._table = _tabulate(layers)
-        self._tops = _ordered_tops(layers, repeat=self._linear)
+        self._table = _tabulate(layers, source)
+        self._tops = _ordered_tops(layers, source, repeat=self._linear)
         make_profile = linear_profile if self._linear else step_profile
         self.profile: Profile = make_profile(self._tops, self._table)
 
@@ -101,7 +103,7 @@ class Layered:
         return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
 
 
-def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Reals]:
+def _tabulate(layers: Sequence[Layer | LayerSection], source: str) -> dict[str, Reals]:
     """The properties of the layers as arrays (n,), checked."""
     if not layers:
         raise InputError("medium.layers is empty: give at least one layer, with top = 0")
@@ -111,23 +113,23 @@ def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Reals]:
         for name in names:
             if getattr(layer, name) is None:
                 raise InputError(
-                    f"medium: layer {number} (top {layer.top:g} m) has no {name}; give vp, vs and "
-                    "rho everywhere, and qp and qs everywhere or nowhere"
+                    f"{source}: layer {number} (top {layer.top:g} m) has no {name}; give vp, vs "
+                    "and rho everywhere, and qp and qs everywhere or nowhere"
                 )
     table = {name: np.array([getattr(layer, name) for layer in layers], float) for name in names}
     if unphysical := find_unphysical(Material(**table)):
         (row,) = unphysical.entry
         where = f"layer {row + 1} (top {layers[row].top:g} m)"
-        raise InputError(f"medium: {where} has {unphysical.properties}: {unphysical.rule}")
+        raise InputError(f"{source}: {where} has {unphysical.properties}: {unphysical.rule}")
     return table
 
 
-def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Reals:
+def _ordered_tops(layers: Sequence[Layer | LayerSection], source: str, *, repeat: bool) -> Reals:
     """Depths of the tops of the layers (n,), checked: they start at 0 and increase."""
     tops = np.array([layer.top for layer in layers], float)
     if not np.isfinite(tops).all() or tops[0] != 0:
         raise InputError(
-            f"medium: the layers' tops are {tops.tolist()} m; they must be finite, the first 0 m "
+            f"{source}: the layers' tops are {tops.tolist()} m; they must be finite, the first 0 m "
             "(the surface)"
         )
     steps = np.diff(tops)
@@ -135,7 +137,7 @@ def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Reals
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
-            f"medium: layer {row + 2} has its top at {tops[row + 1]:g} m, below a layer with its "
+            f"{source}: layer {row + 2} has its top at {tops[row + 1]:g} m, below a layer with its "
             f"top at {tops[row]:g} m; tops are depths and must increase"
             + ("" if repeat or steps[row] else ', unless interpolation is "linear"')
         )

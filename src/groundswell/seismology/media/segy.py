@@ -23,9 +23,10 @@ _PLAIN = ("qp", "qs")
 
 
 def open_segy_model(section: SegySection) -> ModelGrid:
-    """Read a model from SEG-Y files with the same traces, one for each property.
+    """Open a model in SEG-Y files with the same traces, one for each property.
 
-    Traces are a line or a full volume, by their inline and crossline numbers.
+    Traces are a line or a full volume, by their inline and crossline numbers. Their headers are
+    read, and their values when they are needed.
 
     Raises:
         InputError: a file is unreadable, in time rather than depth, or its traces form no grid.
@@ -84,17 +85,19 @@ def _require_same_traces(first: SegyFile, other: SegyFile) -> None:
 def _dataset(
     files: dict[str, SegyFile], grid: TraceGrid, depth: Reals, section: SegySection
 ) -> xarray.Dataset:
-    """The values of all files (y, x, depth)."""
+    """The values of all files (depth, y, x), read when needed."""
     import xarray
+
+    from groundswell.seismology.media.trace_values import TraceValues
 
     units = {**section.units.model_dump(), "qp": "", "qs": ""}
     for role, unit in units.items():
         if role not in _PLAIN:
             unit_factor(unit, "kg/m^3" if role == "rho" else "m/s", f"medium.units.{role}")
-    dims = (*grid.dims, "depth")
+    dims = ("depth", *grid.dims)
     variables = {
-        role: (dims, grid.spread(file.read(grid.traces)), {"units": units[role]})
+        role: (dims, TraceValues(file, grid.traces).variable, {"units": units[role]})
         for role, file in files.items()
     }
-    axes = dict(zip(dims, (*grid.nodes, depth), strict=True))
+    axes = dict(zip(dims, (depth, *grid.nodes), strict=True))
     return xarray.Dataset(variables, coords=axes)

@@ -10,31 +10,40 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.damage import read_errors_reported
 from groundswell.seismology.case.model_files import SpecfemSection
 from groundswell.seismology.media.material import UNITS
 from groundswell.seismology.media.model_grid import ModelGrid
-from groundswell.seismology.media.scattered import grid_of_points, read_numbers
+from groundswell.seismology.media.point_files import PointTable
+from groundswell.seismology.media.scattered import AXES, grid_of_points
+from groundswell.seismology.media.text_columns import TextColumns
 
 _HEADER = (6, 3, 3, 6)  # numbers in its lines
 _PROPERTIES = ("vp", "vs", "rho", "qp", "qs")
 
 
-def open_specfem_model(section: SpecfemSection) -> ModelGrid:
-    """Read a tomographic model of SPECFEM3D.
+def open_specfem_model(section: SpecfemSection, comm: Communicator | None = None) -> ModelGrid:
+    """Read a tomographic model of SPECFEM3D; all ranks must call this.
 
     Raises:
         InputError: the file is unreadable, or its points are not those that its header names.
     """
     path = section.file
     skip, counts, columns = _read_header(path)
-    x, y, z, *values = read_numbers(path, skip, range(columns))
-    named = {n: (of, UNITS[n]) for n, of in zip(_PROPERTIES, values, strict=False)}
-    points = (x, y, 0.0 - z)
-    grid = grid_of_points(path, points, named, is_geographic=False, projection=section.projection)
+    names = (*AXES, *_PROPERTIES[: columns - len(AXES)])
+    table = PointTable(TextColumns(path, skip, range(columns)), names, _with_depth)
+    grid = grid_of_points(table, UNITS, section.projection, comm)
     _require_counts(grid, counts)
     return grid
+
+
+def _with_depth(columns: Floats) -> list[Floats]:
+    """Depths instead of heights."""
+    x, y, z, *values = columns
+    return [x, y, 0.0 - z, *values]
 
 
 def _require_counts(grid: ModelGrid, counts: tuple[int, ...]) -> None:

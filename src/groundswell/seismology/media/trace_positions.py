@@ -28,17 +28,13 @@ class TraceGrid:
     Args:
         frame: the coordinates of both axes.
         dims, nodes: names and coordinates of the axes (y, x).
-        traces: number of each trace in the file, (y, x); (1, x) for a line.
+        traces: number of the trace in the file at each node, (y, x).
     """
 
     frame: Frame
     dims: tuple[str, str]
     nodes: tuple[HostArray, HostArray]
     traces: Indices
-
-    def spread(self, values: Reals) -> Reals:
-        """Values of the traces at all nodes; those of a line do not vary perpendicular to it."""
-        return np.broadcast_to(values, (len(self.nodes[0]), *values.shape[1:]))
 
 
 def arrange_traces(file: SegyFile, section: SegySection) -> TraceGrid:
@@ -126,7 +122,8 @@ def _line(file: SegyFile, section: SegySection) -> TraceGrid:
         unit = "m" if section.projection is None else "map units"
         frame = _map_frame(file, section, axes, unit)
     nodes = (np.array([-1.0, 1.0]), distance)
-    return TraceGrid(frame, ("across", "distance"), nodes, np.arange(count)[None, :])
+    traces = np.broadcast_to(np.arange(count), (len(nodes[0]), count))
+    return TraceGrid(frame, ("across", "distance"), nodes, traces)
 
 
 def _straight_line(file: SegyFile, positions: Floats) -> tuple[Reals, Floats]:

@@ -37,6 +37,7 @@ def event_attributes(case: SeismicCase, geography: Geography | None, survey: Sur
     `event_x`, `event_y`, `event_depth` (m) and `event_time` (s) are the centroid, with
     `event_longitude` and `event_latitude` if the case has a geography. Several sources also have an
     epicentre `epicentre_x`, `epicentre_y` (m), and rupture files the outlines of their segments.
+    `event_water_depth` is the depth of the water at the centroid, m, if the medium has a fluid.
     `reference_time` is the date of time 0; `origin_time` and `centroid_time` are those of the case.
     """
     event, summary = survey.event, survey.summary
@@ -47,6 +48,7 @@ def event_attributes(case: SeismicCase, geography: Geography | None, survey: Sur
         "azimuth": azimuth,
         "magnitude": summary.magnitude if event.magnitude is None else event.magnitude,
         "focal_mechanism": _mechanism(case.source, summary, azimuth or 0.0),
+        "event_water_depth": survey.water_depth,
         **_positions(summary, geography, several=len(survey.sources) > 1),
         **_outlines(survey.entries),
     }

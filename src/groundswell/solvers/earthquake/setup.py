@@ -25,6 +25,7 @@ from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import lame
 from groundswell.seismology.media.statistics import medium_statistics
 from groundswell.seismology.receivers import place_receivers
+from groundswell.seismology.sea_floor import with_water_depths
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.seismology.sources.event_files import complete_event
@@ -167,6 +168,8 @@ def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     context = source_context(case, ground, step.dt)
     faults = build_faults(case.fault, ground)
     survey = read_survey(case, context, faults)
+    if ground.statistics.fluid_cells:
+        survey = with_water_depths(survey, lambda at: np.asarray(context.rigidity(*at.T)) == 0)
     axis = TimeAxis.of(survey.sources, step.dt, step.stride, case.time.duration)
     matched = case.boundary.sides != "sponge"
     absorption = Absorption(ground, matched, case.time.duration, step.dt)
@@ -196,7 +199,7 @@ def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Groun
     grid = build_grid(case)
     layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
     validation.require_feasible_size(layout, field_bytes(case))
-    medium = build_medium(case.medium, grid.region, grid.spacing, case.grid.frame)
+    medium = build_medium(case.medium, grid.region, grid.spacing, case.grid.frame, comm)
     statistics = medium_statistics(medium, comm)
     return Ground(
         grid,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from file_mutants import refused_mutants
+from damage import count_refused
 from variants import long_variants
 
 from groundswell.errors import InputError
@@ -120,5 +120,6 @@ def test_the_text_of_fdsn_web_services(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [40, *long_variants([200])])
 def test_mutants(tmp_path: Path, count: int) -> None:
     path = inventory(tmp_path, station("OLI", channels("HH", "00")), station("B", channels("BH")))
-    mutant = tmp_path / "mutant.xml"
-    assert refused_mutants(mutant, path.read_bytes(), read, count) > count / 4
+    mutant, seeds = tmp_path / "mutant.xml", range(count)
+    refused = count_refused(read, mutant, path.read_bytes(), seeds, words=0.6, lines=12)
+    assert refused > count / 4

@@ -209,5 +209,5 @@ def test_mutants(tmp_path, name):
         section = LayeredSection(kind="layered", file=path, interpolation="linear")
         build_medium(section, (2, 2, 2), (100.0,) * 3).plane(1)
 
-    for by_word in (False, True):
-        assert count_refused(read, tmp_path / name, content, range(50), text=by_word) > 15
+    for words in (0.0, 1.0):
+        assert count_refused(read, tmp_path / name, content, range(50), words=words) > 15

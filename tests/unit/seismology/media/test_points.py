@@ -193,5 +193,5 @@ def test_mutants(tmp_path: Path, kind: str) -> None:
         model = open_model(section(kind=name, file=mutant))
         model.read(model.roles, *(slice(0, len(nodes)) for nodes in model.grid.nodes))
 
-    for by_word in (False, True):
-        assert count_refused(read, path, sound, range(50), text=by_word) > 10
+    for words in (0.0, 1.0):
+        assert count_refused(read, path, sound, range(50), words=words) > 10

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from file_mutants import refused_mutants
+from damage import count_refused
 from fsp_files import SIDES, Model, Segment, random_segment
 from variants import long_variants
 
@@ -207,4 +207,5 @@ def test_mutants(tmp_path: Path, rng: np.random.Generator, kind: str, count: int
             assert point.moment is not None and np.isfinite(point.moment).all()
             assert np.isfinite(point.samples).all() and point.samples.size < 1e5
 
-    assert refused_mutants(tmp_path / "mutant.fsp", content, read_it, count) > count / 5
+    mutant, seeds = tmp_path / "mutant.fsp", range(count)
+    assert count_refused(read_it, mutant, content, seeds, words=0.6, lines=12) > count / 5

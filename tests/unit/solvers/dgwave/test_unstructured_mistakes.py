@@ -101,7 +101,7 @@ MISTAKES = [
     ({"grid__spacing": 3}, "grid.spacing", "is not a key here"),
     ({"source__0__depth": -5}, "source[0].depth", "lies above the surface"),
     ({"receiver": [{"name": "A", "longitude": 1, "latitude": 2, "depth": 0}]},
-     "receiver[0].longitude", "meshes have no position on Earth"),
+     "receiver[0].longitude", "needs [grid.geography]"),
     ({"receiver": [], "receivers": {"file": __file__, "outside": "skip"}},
      "receivers.outside", "on a mesh; leave out the stations beside it"),
     ({"source": [{"kind": "event", "file": __file__}]},

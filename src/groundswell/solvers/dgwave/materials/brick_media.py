@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
+from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.build import build_medium
@@ -87,20 +88,22 @@ class BrickMedia:
         return np.clip(points, low, np.array(grid.size) - high)
 
 
-def build_media(case: DgWaveCase, grid: Bricks) -> list[Medium]:
+def build_media(case: DgWaveCase, grid: Bricks, comm: Communicator | None = None) -> list[Medium]:
     """The media of the region's elements, and of elements halved once, twice and so on.
+
+    All ranks must call this.
 
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
     """
-    return [_medium(case, grid, level) for level in range(deepest_level(case, grid) + 1)]
+    return [_medium(case, grid, level, comm) for level in range(deepest_level(case, grid) + 1)]
 
 
-def _medium(case: DgWaveCase, grid: Bricks, level: int) -> Medium:
+def _medium(case: DgWaveCase, grid: Bricks, level: int, comm: Communicator | None) -> Medium:
     nx, ny, nz = (n << level for n in grid.region)
     hx, hy, hz = (axis.divided(2**level).spacing for axis in grid.axes)
     assert not isinstance(case.medium, VolumesSection)  # which are those of a mesh
-    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
+    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame, comm)
 
 
 def read_material(

@@ -17,6 +17,7 @@ from groundswell.meshes.mesh import CORNERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.properties import SAMPLES, USED
+from groundswell.spectral_elements.point_location import NOWHERE
 
 
 class ElementMedium(Protocol):
@@ -135,6 +136,13 @@ class ElementMaterials:
         """mu at positions x, y and depth z below the surface (m), Pa."""
         found = self._at_positions(x, y, z)
         return found.rho * found.vs**2
+
+    def is_fluid(self, points: Floats) -> Mask:
+        """Whether positions x, y and depth, (n, 3), m, lie in a fluid; False outside a mesh."""
+        leaves, places = self.geometry.locate(points)
+        found = leaves != NOWHERE
+        found[found] = self.at(leaves[found], places[found, None]).vs[:, 0] == 0
+        return found
 
     def lame(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Reals:
         """lambda at positions, Pa; see `rigidity`."""

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, TypeAdapter
 
 from groundswell.case.common import DataFile, NotEmpty, Section, by_file
 from groundswell.case.problems import Violation
 from groundswell.case.units import Frequency, Length, NonNegative, Number, Positive
+from groundswell.errors import InputError
 from groundswell.grids.axis import Spacing
+from groundswell.grids.geography import Geography, require_projected
 from groundswell.seismology.case.grid import (
     SIZE_TOLERANCE,
+    Azimuth,
     ForEachAxis,
     GridSection,
+    Latitude,
+    Longitude,
     Position,
     PositiveLength,
+    Projection,
+    locate_in,
     uneven,
 )
 
@@ -66,30 +73,66 @@ class BricksSection(GridSection):
                 yield ("spacing", axis), f"{total}; these edges add up to {sum(h):.10g} m"
 
 
+class MeshGeographySection(Section):
+    """`[grid.geography]` of a mesh: its position and orientation on Earth.
+
+    `origin` is the position of x = y = 0. Without it, x and y are east and north in `projection`.
+    """
+
+    origin: tuple[Longitude, Latitude] | None = None
+    azimuth: Azimuth = 0.0
+    projection: Projection = "tmerc"
+
+    @property
+    def frame(self) -> Geography:
+        """Map between (longitude, latitude) and (x, y); raises `InputError`."""
+        if self.origin is None:
+            require_projected(self.projection)
+            return Geography(self.projection, (0.0, 0.0), 0.0, (0.0, 0.0))
+        return Geography.from_point(self.origin, (0.0, 0.0), self.azimuth, self.projection)
+
+    def violations(self) -> Iterator[Violation]:
+        """No position of the mesh, two directions of its axes, or an unknown projection."""
+        needed = 'the coordinate system of x and y of the mesh, such as "EPSG:32611"'
+        if self.origin is None and self.projection == "tmerc":
+            yield (), f"give origin, the position of x = y = 0, or projection, {needed}"
+        elif self.origin is None and self.azimuth:
+            yield ("azimuth",), "belongs to origin; without it, y points north in the projection"
+        else:
+            try:
+                _ = self.frame
+            except InputError as error:
+                yield ("projection",), str(error)
+
+
 class MeshSection(Section):
     """`[grid]` with a `file`: hexahedra from a mesh file, in m.
 
     `vertical` is the direction of the mesh's third axis. Positions are given by the x and y of the
-    mesh and the depth below its surface.
+    mesh, or by longitude and latitude if it has a geography, and the depth below its surface.
     """
-
-    geography: ClassVar[None] = None  # meshes have no position on Earth
-    frame: ClassVar[None] = None
 
     file: DataFile
     vertical: Literal["up", "down"] = "up"
+    geography: MeshGeographySection | None = None
+
+    @property
+    def frame(self) -> Geography | None:
+        """Map between (longitude, latitude) and (x, y); None without `[grid.geography]`."""
+        return self.geography.frame if self.geography else None
 
     def locate(self, position: Position) -> tuple[float, float, float]:
-        """A position as (x, y, depth), m."""
-        x, y = position.horizontal
-        return x, y, position.depth
+        """A position as (x, y, depth), m; see `GridSection`."""
+        return locate_in(self.frame, position)
 
     def misplaced(self, position: Position) -> Iterator[Violation]:
         """Yield the violations of a position that can be found without the mesh."""
-        if position.geographic:
-            yield ("longitude",), "meshes have no position on Earth; give x and y"
-        elif position.depth < 0:
+        if position.depth < 0:
             yield ("depth",), "lies above the surface; depth is positive downwards"
+        try:
+            self.locate(position)
+        except InputError as error:
+            yield ("longitude",), str(error)
 
 
 AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]

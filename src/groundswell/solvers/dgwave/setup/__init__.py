@@ -12,6 +12,7 @@ from groundswell.seismology.faults.stations import require_recordable
 from groundswell.seismology.formats.export import require_exportable
 from groundswell.seismology.map_lines.run import require_lines
 from groundswell.seismology.receivers import Station, place_receivers
+from groundswell.seismology.sea_floor import with_water_depths
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.event_files import complete_event
 from groundswell.seismology.survey import Survey
@@ -75,6 +76,8 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     event = complete_event(case.event, case.source)
     sources = build_sources(case.source, context, event)
     survey = Survey(sources, receivers.stations, start, receivers.skipped, event)
+    if materials.statistics.fluid and materials.statistics.vs_max:
+        survey = with_water_depths(survey, materials.elements.is_fluid)
     duration = case.time.duration
     return Setup(
         case,

@@ -26,7 +26,7 @@ def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
     """
     grid = build_grid(case)
     require_memory(case, grid)
-    media = build_media(case, grid)
+    media = build_media(case, grid, comm)
     geometry = build_bricks(case, grid, media, comm)
     varies = not isinstance(case.medium, CellwiseSection | HomogeneousSection)
     medium = BrickMedia(geometry, media, needed(case.attenuation.model), varies)

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.grids.geography import Geography
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.case.sources import AwpRupture
 from groundswell.seismology.media.build import build_sampled
@@ -37,9 +39,10 @@ def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
     """
     _require_no_cell_indices(case)
     geometry = read_mesh(case)
-    media, surfaces = _media(case, geometry), case.boundary.surfaces
-    require_groups("boundary.surfaces", surfaces, geometry.groups.sides, "surface")
+    geography = _geography(case, geometry)
     job = comm or SerialCommunicator()
+    media, surfaces = _media(case, geometry, geography, job), case.boundary.surfaces
+    require_groups("boundary.surfaces", surfaces, geometry.groups.sides, "surface")
     own = share_of(geometry.count, job)
     job.collective_try(lambda: require_physical(media.averages.at(own), geometry, own))
     is_nodal = case.method.material == "node" and media.varies
@@ -50,7 +53,7 @@ def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
 
     def context(step: float) -> SourceContext:
         return SourceContext(
-            None,
+            geography,
             step,
             case.time.duration,
             (),
@@ -77,7 +80,20 @@ def _inside(geometry: MeshGeometry, of_medium: Property) -> Property:
     return found
 
 
-def _media(case: DgWaveCase, geometry: MeshGeometry) -> VolumeMedia:
+def _geography(case: DgWaveCase, geometry: MeshGeometry) -> Geography | None:
+    """Where the mesh lies on Earth, if the case says so.
+
+    Raises:
+        InputError: the projection distorts the mesh.
+    """
+    frame, nodes = case.grid.frame, geometry.mesh.nodes.reshape(-1, AXES)
+    ends = ((float(of[0]), float(of[1])) for of in (nodes.min(axis=0), nodes.max(axis=0)))
+    return frame.covering(*ends) if frame else None
+
+
+def _media(
+    case: DgWaveCase, geometry: MeshGeometry, geography: Geography | None, comm: Communicator
+) -> VolumeMedia:
     """The media of physical volumes, or one medium of all elements.
 
     Raises:
@@ -92,7 +108,10 @@ def _media(case: DgWaveCase, geometry: MeshGeometry) -> VolumeMedia:
             "or correct grid.vertical"
         )
     middles[:, 2] = np.maximum(middles[:, 2], 0.0)
-    media = [build_sampled(s, middles[numbers == n]) for n, s in enumerate(sections)]
+    media = [
+        build_sampled(section, middles[numbers == n], geography, comm)
+        for n, section in enumerate(sections)
+    ]
     names = needed(case.attenuation.model)
     by_volume = isinstance(case.medium, VolumesSection)
     volumes = [*geometry.groups.volume_names.values()] if by_volume else []

@@ -1,41 +1,18 @@
-"""Arrays in files of which xarray reads only what is asked for: HDF5 datasets, NIfTI images."""
+"""HDF5 datasets and NIfTI images of which xarray reads only what is asked for."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
-from xarray.backends import BackendArray
 from xarray.core import indexing
+
+from groundswell.formats.stored_array import Key, StoredArray
 
 if TYPE_CHECKING:
     from groundswell.arrays import HostArray
-
-_Key = tuple[Any, ...]  # a slice or an index along each axis
-
-
-class StoredArray(BackendArray):
-    """An array in a file, which is open only while values are read."""
-
-    support: indexing.IndexingSupport
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def __getitem__(self, key: indexing.ExplicitIndexer) -> HostArray:
-        read = indexing.explicit_indexing_adapter(key, self.shape, self.support, self._read)
-        return np.asarray(read)
-
-    @abstractmethod
-    def _read(self, key: _Key) -> HostArray:
-        """The values at the places that `support` allows."""
-
-    @property
-    def variable(self) -> indexing.LazilyIndexedArray:
-        """The array as the content of a variable."""
-        return indexing.LazilyIndexedArray(self)
 
 
 class StoredDataset(StoredArray):
@@ -47,7 +24,7 @@ class StoredDataset(StoredArray):
         self._path, self._name = path, dataset.name
         self.shape, self.dtype = dataset.shape, dataset.dtype
 
-    def _read(self, key: _Key) -> HostArray:
+    def _read(self, key: Key) -> HostArray:
         with h5py.File(self._path) as file:
             return np.asarray(file[self._name][key])
 
@@ -66,7 +43,7 @@ class StoredImage(StoredArray):
         self._values = values
         self.shape = (*values.shape, 1, 1)[:3]
 
-    def _read(self, key: _Key) -> HostArray:
+    def _read(self, key: Key) -> HostArray:
         missing = 3 - self._values.ndim
         stored = self._values[key[: 3 - max(missing, 0)] + (0,) * -missing]
         axes = (slice(None),) * np.ndim(stored)
