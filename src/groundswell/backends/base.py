@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, HostArray
-from groundswell.backends.compilation import CompilationQueue
+from groundswell.backends.compilation import CompilationQueue, RecentModules
 from groundswell.backends.launch import Extent, Graph, Items, KernelArgument, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import these from here
 from groundswell.backends.listing import in_section as in_section
@@ -27,8 +26,6 @@ from groundswell.errors import BackendError
 
 MemoryHandle = Any  # identifies shared memory; hashable and picklable, of the backend's own type
 
-Compiled = TypeVar("Compiled")
-MOST_MODULES = 64  # more than a solver has
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
@@ -51,24 +48,6 @@ class Module(Protocol):
         the parameters in the kernel's source.
         """
         ...
-
-
-class RecentModules:
-    """The latest modules by their sources."""
-
-    def __init__(self) -> None:
-        self._modules: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def get(self, source: Source, make: Callable[[], Compiled]) -> Compiled:
-        """The module of a source; `make` makes it if it is not among the latest."""
-        key = source.key
-        if key not in self._modules:
-            self._modules[key] = make()
-        self._modules.move_to_end(key)
-        if len(self._modules) > MOST_MODULES:
-            self._modules.popitem(last=False)
-        found: Compiled = self._modules[key]
-        return found
 
 
 class EagerGraph:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import Any, TypeVar
 
+from groundswell.backends.source import Source
 from groundswell.backends.threads import available_cores
 
 # Called with the numbers of finished and started compilations.
 CompilationReport = Callable[[int, int], None]
+
+Compiled = TypeVar("Compiled")
+MOST_MODULES = 64  # more than a solver has
 
 
 class Compilations:
@@ -73,6 +79,24 @@ class LazyFunction:
     def is_loaded(self) -> bool:
         """Whether the function has been loaded."""
         return "loaded" in self.__dict__
+
+
+class RecentModules:
+    """The latest modules by their sources."""
+
+    def __init__(self) -> None:
+        self._modules: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, source: Source, make: Callable[[], Compiled]) -> Compiled:
+        """The module of a source; `make` makes it if it is not among the latest."""
+        key = source.key
+        if key not in self._modules:
+            self._modules[key] = make()
+        self._modules.move_to_end(key)
+        if len(self._modules) > MOST_MODULES:
+            self._modules.popitem(last=False)
+        found: Compiled = self._modules[key]
+        return found
 
 
 class CompilationQueue:

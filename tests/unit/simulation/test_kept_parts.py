@@ -16,7 +16,7 @@ from small_cases import CASES, write_small_case
 
 import groundswell as gs
 from groundswell.backends import Source, open_backend
-from groundswell.backends.base import MOST_MODULES
+from groundswell.backends.compilation import MOST_MODULES
 from groundswell.case import load_case
 from groundswell.simulation.kept_parts import KeptParts, kept
 from groundswell.simulation.session import RunSession
