@@ -6,19 +6,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
     Field,
-    PlainValidator,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
 )
 from pydantic.fields import FieldInfo
+from pydantic_core import core_schema
 
 from groundswell.case.problems import Violation, format_value, problems_in, reject
 from groundswell.case.recording import Recordable, RecordSection
@@ -30,7 +31,7 @@ from groundswell.case.section import TaggedUnion as TaggedUnion
 from groundswell.case.section import exactly_one as exactly_one
 from groundswell.case.section import repeated as repeated
 from groundswell.case.settings import Settings
-from groundswell.case.units import Count, CountOrZero, Flag, Number, Positive, Time, Unit
+from groundswell.case.units import Accepts, Count, CountOrZero, Flag, Number, Positive, Time, Unit
 from groundswell.errors import CaseError, listed
 
 # --- common sections -----------------------------------------------------------------------------
@@ -167,16 +168,26 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
 
 
-def by_file(from_file: type[Section], other: type[Section]) -> PlainValidator:
-    """A validator of a section: of the class `from_file` if it has the key `file`, else `other`."""
+@dataclass(frozen=True)
+class ByFile:
+    """Annotation of a section: of the class `from_file` if it has the key `file`, else `other`."""
 
-    def validate(value: object, info: ValidationInfo) -> Section:
-        if isinstance(value, from_file | other):
+    from_file: type[Section]
+    other: type[Section]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.with_info_plain_validator_function(self._validate)
+
+    @property
+    def accepts(self) -> Accepts:
+        """Description of valid values, for the reference."""
+        return Accepts("a table", tables=(("", self.other), ("with file", self.from_file)))
+
+    def _validate(self, value: object, info: ValidationInfo) -> Any:
+        if isinstance(value, self.from_file | self.other):
             return value
-        chosen = from_file if isinstance(value, dict) and "file" in value else other
+        chosen = self.from_file if isinstance(value, dict) and "file" in value else self.other
         return chosen.model_validate(value, context=info.context)
-
-    return PlainValidator(validate)
 
 
 class Case(Section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -149,3 +149,8 @@ def _existing(path: Path) -> Path:
 
 FileName = Annotated[Path, PlainValidator(_in_folder)]
 DataFile = Annotated[FileName, AfterValidator(_existing)]
+
+
+def is_data_file(metadata: Iterable[object]) -> bool:
+    """Whether these annotations of a path require that the file exists."""
+    return any(isinstance(m, AfterValidator) and m.func is _existing for m in metadata)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, TypeAdapter
 
-from groundswell.case.common import DataFile, NotEmpty, Section, by_file
+from groundswell.case.common import ByFile, DataFile, NotEmpty, Section
 from groundswell.case.problems import Violation
 from groundswell.case.units import Frequency, Length, NonNegative, Number, Positive
 from groundswell.grids.axis import Spacing
@@ -92,7 +92,7 @@ class MeshSection(Section):
             yield ("depth",), "lies above the surface; depth is positive downwards"
 
 
-AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]
+AnyGrid = Annotated[Any, ByFile(MeshSection, BricksSection)]
 
 
 class RefinementSection(Section):
@@ -135,4 +135,4 @@ class ForestSection(Section):
     vertical: Literal["up", "down"] = "up"
 
 
-AnyRefinement = Annotated[Any, by_file(ForestSection, RefinementSection)]
+AnyRefinement = Annotated[Any, ByFile(ForestSection, RefinementSection)]
