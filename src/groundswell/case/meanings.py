@@ -43,3 +43,9 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
             match text:
                 case ast.Expr(value=ast.Constant(value=str(words))):
                     yield field.target.id, inspect.cleandoc(words).replace("\n", " ")
+
+
+def meaning_of(section: type[Any], key: str) -> str:
+    """What a key of a section means; "" if the section does not say."""
+    fields = {field.alias or name: name for name, field in section.model_fields.items()}
+    return meanings(section).get(fields[key], "")

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from groundswell.case.meanings import meanings
+from groundswell.case.meanings import meaning_of
 from groundswell.case.problems import format_value
 from groundswell.case.section import Section, TaggedUnion
 from groundswell.case.value_text import accepted, stated, words
@@ -135,9 +135,15 @@ def _text(section: type[Section]) -> str:
 
 def _key(place: _Place, name: str, inner: Sequence[str]) -> Key:
     key = key_of(place.section, name)
-    if name == place.tag:
-        key = replace(key, meaning=SELECTS, is_required=not key.default)
+    if _selects(place.section, name) and not key.meaning:
+        key = replace(key, meaning=SELECTS)
     return replace(key, tables=tuple(dict.fromkeys(inner)))
+
+
+def _selects(section: type[Section], name: str) -> bool:
+    """Whether a key has one or few fixed values, which select a kind of table."""
+    field = section._keys()[name]
+    return get_origin(field.annotation) is Literal and not meaning_of(section, name)
 
 
 def key_of(section: type[Section], name: str) -> Key:
@@ -153,12 +159,6 @@ def key_of(section: type[Section], name: str) -> Key:
         field.is_required(),
         meaning_of(section, name),
     )
-
-
-def meaning_of(section: type[Section], name: str) -> str:
-    """What a key means; "" if its section does not say."""
-    fields = {field.alias or n: n for n, field in section.model_fields.items()}
-    return meanings(section).get(fields[name], "")
 
 
 def _default(field: FieldInfo) -> str:

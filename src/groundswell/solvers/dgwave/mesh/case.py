@@ -9,7 +9,7 @@ from pydantic import Field, PlainValidator, TypeAdapter
 
 from groundswell.case.common import ByFile, DataFile, NotEmpty, Section
 from groundswell.case.problems import Violation
-from groundswell.case.units import Frequency, Length, NonNegative, Number, Positive
+from groundswell.case.units import Accepts, Frequency, Length, NonNegative, Number, Positive
 from groundswell.grids.axis import Spacing
 from groundswell.seismology.case.grid import (
     SIZE_TOLERANCE,
@@ -36,7 +36,9 @@ def _spacing(value: object) -> Spacing:
     return _EACH.validate_python(value) if one_each else _ONE.validate_python(value)
 
 
-Edges = Annotated[Spacing, PlainValidator(_spacing)]
+Edges = Annotated[
+    Spacing, PlainValidator(_spacing), Accepts("a length or a list of lengths", "m", "> 0")
+]
 
 
 class BricksSection(GridSection):
@@ -46,6 +48,8 @@ class BricksSection(GridSection):
     """
 
     spacing: Annotated[tuple[Edges, Edges, Edges], ForEachAxis]  # type: ignore[assignment]
+    """Edges of the elements: one length for all axes or one for each, or along an axis a list of
+    the edges of all its elements."""
 
     @property
     def cells(self) -> tuple[int, int, int]:
@@ -77,7 +81,9 @@ class MeshSection(Section):
     frame: ClassVar[None] = None
 
     file: DataFile
+    """Mesh of hexahedra, with coordinates in m."""
     vertical: Literal["up", "down"] = "up"
+    """Direction of the third axis of the mesh."""
 
     def locate(self, position: Position) -> tuple[float, float, float]:
         """A position as (x, y, depth), m."""
@@ -104,10 +110,15 @@ class RefinementSection(Section):
     """
 
     frequency: Annotated[Frequency, Positive] | None = None
+    """Highest frequency to resolve; without it, elements are not halved for waves."""
     levels: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] = 2
+    """Largest number of halvings for waves."""
     points: Annotated[Number, Field(ge=2, le=50)] = POINTS_PER_WAVELENGTH
+    """Points per wavelength."""
     faults: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] | None = None
+    """Number of halvings of elements at faults; without it, they are not halved."""
     distance: Annotated[Length, NonNegative] = 0.0
+    """Distance from faults within which elements are halved."""
 
     @property
     def deepest(self) -> int:
@@ -132,7 +143,9 @@ class ForestSection(Section):
     """
 
     file: DataFile
+    """Forest that p4est's `p8est_save` wrote; its trees are the elements of the grid."""
     vertical: Literal["up", "down"] = "up"
+    """Direction of the third axis of the trees."""
 
 
 AnyRefinement = Annotated[Any, ByFile(ForestSection, RefinementSection)]
