@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import (
     AfterValidator,
     Field,
-    PlainValidator,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
@@ -22,6 +21,7 @@ from pydantic.fields import FieldInfo
 
 from groundswell.case.problems import Violation, format_value, problems_in, reject
 from groundswell.case.recording import Recordable, RecordSection
+from groundswell.case.section import ByFile as ByFile
 from groundswell.case.section import DataFile as DataFile
 from groundswell.case.section import FileName as FileName
 from groundswell.case.section import NotEmpty as NotEmpty
@@ -30,7 +30,7 @@ from groundswell.case.section import TaggedUnion as TaggedUnion
 from groundswell.case.section import exactly_one as exactly_one
 from groundswell.case.section import repeated as repeated
 from groundswell.case.settings import Settings
-from groundswell.case.units import Count, CountOrZero, Flag, Number, Positive, Time, Unit
+from groundswell.case.units import Accepts, Count, CountOrZero, Flag, Number, Positive, Time, Unit
 from groundswell.errors import CaseError, listed
 
 # --- common sections -----------------------------------------------------------------------------
@@ -40,7 +40,9 @@ class TimeSection(Section):
     """`[time]`: the duration, and the time step or "auto" for the longest stable step."""
 
     duration: Annotated[Time, Positive]
+    """Time at which the run ends, counted from time 0."""
     step: Annotated[float | Literal["auto"], Unit("s", "a time", "5 ms", word="auto")] = "auto"
+    """Time step; "auto" is the longest stable one. A step that is not stable is an error."""
 
     def violations(self) -> Iterator[Violation]:
         """A step that is not positive, or longer than the duration."""
@@ -58,7 +60,9 @@ class OutputSection(Section):
     recordable: ClassVar[Recordable] = Recordable()
 
     directory: FileName = Field(default=Path("results"), validate_default=True)
+    """Folder of the results."""
     record: tuple[RecordSection, ...] = ()
+    """Fields to record at points, on lines and planes, or in boxes, in files of their own."""
 
     def violations(self) -> Iterator[Violation]:
         """Records that the solver cannot make."""
@@ -69,13 +73,17 @@ class CheckpointSection(Section):
     """`checkpoint = { minutes = 10 }` or `{ steps = 1000 }`: interval between checkpoints."""
 
     minutes: Annotated[Number, Positive] | None = None
+    """Minutes between checkpoints."""
     steps: Count | None = None
+    """Steps between checkpoints."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of the two."""
         yield from exactly_one(self, "minutes", "steps")
 
 
+_CODEC = Accepts("the name of a codec")
+_TRANSPORTS = Accepts("the name of a transport, or two")
 TRANSPORTS = ("direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
 
 
@@ -122,14 +130,27 @@ class RunSection(Section):
     decisive: ClassVar[tuple[str, ...]] = ("backend", "precision", "narrow", "lossy")
 
     backend: Literal["cpu", "cuda"] = "cpu"
+    """Where the run computes: on the CPU or on a GPU. One never replaces the other."""
     precision: Literal["single", "double"] = "single"
+    """Precision of all fields."""
     checkpoint: CheckpointSection | None = None
+    """Interval between checkpoints. Ctrl-C and SIGTERM write one in any case."""
     processes: tuple[CountOrZero, CountOrZero, CountOrZero] | None = None
-    transport: Annotated[str, AfterValidator(_transport)] = "auto"
+    """Number of ranks along x, y and z; 0 lets Groundswell choose."""
+    transport: Annotated[str, AfterValidator(_transport), _TRANSPORTS] = "auto"
+    """How ranks exchange values: "auto", "direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread",
+    or two, such as "peer+mpi", within and between hosts. "auto" measures the fastest."""
     overlap: Flag | Literal["auto"] = "auto"
+    """Whether the exchange overlaps with the update of the interior."""
     narrow: Literal["float32", "bfloat16"] | None = None
-    codec: Annotated[str, AfterValidator(_codec)] = "auto"
-    lossy: Annotated[str, AfterValidator(_lossy_codec)] | None = None
+    """Type to which ghost values are rounded for transfer. Results then depend on the ranks."""
+    codec: Annotated[str, AfterValidator(_codec), _CODEC] = "auto"
+    """Compression of messages: "none", "mpc" (lossless) or a lossy codec such as "zfp16". "auto"
+    tries lossless ones between hosts."""
+    lossy: Annotated[str, AfterValidator(_lossy_codec), Accepts("the name of a codec")] | None = (
+        None
+    )
+    """Lossy codec that codec = "auto" may use, such as "zfp16"."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -167,27 +188,20 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
 
 
-def by_file(from_file: type[Section], other: type[Section]) -> PlainValidator:
-    """A validator of a section: of the class `from_file` if it has the key `file`, else `other`."""
-
-    def validate(value: object, info: ValidationInfo) -> Section:
-        if isinstance(value, from_file | other):
-            return value
-        chosen = from_file if isinstance(value, dict) and "file" in value else other
-        return chosen.model_validate(value, context=info.context)
-
-    return PlainValidator(validate)
-
-
 class Case(Section):
     """A case: the complete description of a run. Solvers add their sections."""
 
     solver: str
+    """Solver of the case."""
     title: str = ""
+    """Title for pictures and files."""
     time: Section | None = None
+    """Duration and time step."""
     # Defaults are validated because file names depend on the folder.
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
+    """What is written, and where."""
     run: RunSection = RunSection()
+    """How the case runs: backend, precision, checkpoints, exchange between ranks."""
     _folder: Path = PrivateAttr(default_factory=Path)
     _source: str = PrivateAttr(default="case")
     _settings: Settings = PrivateAttr(default_factory=dict)

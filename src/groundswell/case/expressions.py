@@ -19,7 +19,7 @@ from pydantic import PlainValidator
 from groundswell.arrays import Floats
 from groundswell.backends.host_threads import CHUNK, mapped
 from groundswell.case.problems import reject
-from groundswell.case.units import Unit
+from groundswell.case.units import Accepts, Unit
 from groundswell.errors import did_you_mean
 
 AXES, TIME = ("x", "y", "z"), "t"
@@ -158,7 +158,10 @@ def depends_on_time(value: object) -> bool:
 
 
 # In a case the text is kept, so that the case can be written as text.
-Formula = Annotated[str | float, PlainValidator(_checked)]
+_IN_SPACE = Accepts("a number or an expression of x, y and z")
+Formula = Annotated[str | float, PlainValidator(_checked), _IN_SPACE]
 FormulaInTime = Annotated[
-    str | float, PlainValidator(partial(_checked, variables=(*AXES, TIME)))
+    str | float,
+    PlainValidator(partial(_checked, variables=(*AXES, TIME))),
+    Accepts("a number or an expression of x, y, z and t"),
 ]  # of x, y and z, m, and t, s

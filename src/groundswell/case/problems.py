@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -61,21 +61,28 @@ def reject(violations: Iterable[Violation]) -> None:
 
 
 def translate_errors(
-    error: ValidationError, fields: Mapping[str, FieldInfo]
+    error: ValidationError, fields: Mapping[str, FieldInfo], meaning_of: Callable[[str], str]
 ) -> Iterator[Violation]:
-    """Yield the pydantic errors of a section with `fields` as violations."""
+    """Yield the pydantic errors of a section as violations.
+
+    Args:
+        fields: of the section, by key.
+        meaning_of: the meaning of a key, for keys that are missing.
+    """
     for item in error.errors(include_url=False):
-        yield item["loc"], _sentence(item, fields)
+        yield item["loc"], _sentence(item, fields, meaning_of)
 
 
-def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
+def _sentence(item: Any, fields: Mapping[str, FieldInfo], meaning_of: Callable[[str], str]) -> str:
     kind, place = item["type"], item["loc"]
     if kind in (_FINAL, "quantity"):
         return str(item["msg"])
     if kind == "extra_forbidden":
         return f"is not a key here{did_you_mean(place[0], fields)}; keys are: {', '.join(fields)}"
     if kind == "missing":
-        return "is missing: the list is too short" if place[1:] else _required(fields[place[0]])
+        if place[1:]:
+            return "is missing: the list is too short"
+        return _required(fields[place[0]], meaning_of(place[0]))
     if kind not in _SENTENCES:
         return str(item["msg"])
     if kind in ("list_type", "tuple_type") and isinstance(item["input"], Mapping):
@@ -87,9 +94,17 @@ def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
     return text.replace("'", '"') + did_you_mean(item["input"], words)
 
 
-def _required(field: FieldInfo) -> str:
+def _required(field: FieldInfo, meaning: str) -> str:
     unit = next((m for m in field.metadata if isinstance(m, Unit)), None)
-    return f"is required; give {unit.expected}" if unit else "is required"
+    what = f" ({short(meaning)})" if meaning else ""
+    return f"is required{what}; give {unit.expected}" if unit else f"is required{what}"
+
+
+def short(meaning: str) -> str:
+    """The first part of a meaning, for the middle of a sentence: "size of the region"."""
+    first = re.split(r"[.:;] |[.]$", meaning)[0]
+    is_name = re.match(r"[A-Z]([A-Z]| wave)", first)
+    return first if is_name else first[:1].lower() + first[1:]
 
 
 # --- reporting ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
-from groundswell.case.units import LARGEST_COUNT, Count, Frequency, Length, Positive, Time
+from groundswell.case.units import LARGEST_COUNT, Accepts, Count, Frequency, Length, Positive, Time
 from groundswell.errors import did_you_mean, listed
 
 if TYPE_CHECKING:  # NumPy takes long to import
@@ -39,8 +39,11 @@ class PointsWhere(Section):
 
     kind: Literal["points"]
     positions: Annotated[tuple[Coordinates, ...], NotEmpty] | None = None
+    """Points, each as x, y and depth (z)."""
     file: DataFile | None = None
+    """Text file with x, y and z on each line, instead of positions."""
     method: Method = "nearest"
+    """Interpolation between the nodes of a grid; elements evaluate their polynomial."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of positions and file."""
@@ -52,9 +55,13 @@ class LineWhere(Section):
 
     kind: Literal["line"]
     start: Coordinates
+    """First point of the line."""
     end: Coordinates
+    """Last point of the line."""
     points: Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)]
+    """Number of points at equal distances, both ends included."""
     method: Method = "linear"
+    """Interpolation between the nodes of a grid; elements evaluate their polynomial."""
 
     def violations(self) -> Iterator[Violation]:
         """A line of zero length."""
@@ -71,9 +78,13 @@ class PlaneWhere(Section):
 
     kind: Literal["plane"]
     normal: AxisName
+    """Axis that the plane is normal to."""
     at: Length
+    """Position of the plane on that axis."""
     stride: Count | None = None
+    """Record every stride-th node along both axes, on grids."""
     points: tuple[Count, Count] | None = None
+    """Number of points along the two other axes, on elements."""
 
 
 class BoxWhere(Section):
@@ -81,8 +92,11 @@ class BoxWhere(Section):
 
     kind: Literal["box"]
     low: Coordinates
+    """Lowest corner of the box."""
     high: Coordinates
+    """Highest corner of the box."""
     stride: Count = 1
+    """Record every stride-th node along each axis."""
 
     def violations(self) -> Iterator[Violation]:
         """A box with `high` below `low`."""
@@ -102,6 +116,10 @@ def _as_indices(value: object) -> Integers:
     return indices.astype(np.int64)
 
 
+_MOMENT = Accepts("a step or a time", "s")
+_INDICES = Accepts("a list of whole numbers or a mask")
+
+
 class MaskWhere(Section):
     """`kind = "mask"`: nodes given by flat indices in an array (nz, ny, nx), or by a mask of it.
 
@@ -109,8 +127,10 @@ class MaskWhere(Section):
     """
 
     kind: Literal["mask"]
-    indices: Annotated[Any, PlainValidator(_as_indices)] | None = None
+    indices: Annotated[Any, PlainValidator(_as_indices), _INDICES] | None = None
+    """Flat indices of nodes in an array (nz, ny, nx), or a mask of that shape."""
     file: DataFile | None = None
+    """NumPy file (.npy) of either, instead of indices."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of indices and file."""
@@ -122,6 +142,7 @@ class AllWhere(Section):
 
     kind: Literal["all"]
     stride: Count = 1
+    """Record every stride-th node along each axis."""
 
 
 Where = Annotated[
@@ -167,13 +188,21 @@ class RecordSection(Section):
     """
 
     fields: Annotated[tuple[str, ...], BeforeValidator(_as_list), NotEmpty]
+    """Names of the fields to record."""
     where: Where
+    """Positions at which they are recorded."""
     every: Count | None = None
+    """Steps between samples."""
     interval: Annotated[Time, Positive] | None = None
-    begin: Annotated[Any, PlainValidator(_as_moment)] = Field(default=0, alias="from")
+    """Time between samples, instead of steps. It is rounded to whole steps."""
+    begin: Annotated[Any, PlainValidator(_as_moment), _MOMENT] = Field(default=0, alias="from")
+    """First step or time that is recorded or enters the statistics."""
     what: Annotated[tuple[What, ...], BeforeValidator(_as_list), NotEmpty] = ("raw",)
+    """Samples in time ("raw"), or statistics over time."""
     frequencies: tuple[Annotated[Frequency, Positive], ...] = ()
-    file: Annotated[str, AfterValidator(_file_name)]
+    """Frequencies of amplitudes and phases."""
+    file: Annotated[str, AfterValidator(_file_name), Accepts("the name of a file")]
+    """Name of the file to write, ending in .h5, .nc or .vtkhdf."""
 
     def violations(self) -> Iterator[Violation]:
         """Two intervals, repeated names, or content that VTKHDF does not support."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -21,7 +21,9 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
+from groundswell.case.meanings import meaning_of
 from groundswell.case.problems import Violation, problems_in, reject, translate_errors
+from groundswell.case.units import Accepts
 from groundswell.errors import CaseError, did_you_mean, listed
 
 ARGUMENTS = "the arguments"  # what messages call the content of a section that is built by keyword
@@ -59,7 +61,7 @@ class Section(BaseModel):
         try:
             section = handler(content)
         except ValidationError as error:
-            reject(translate_errors(error, cls._keys()))
+            reject(translate_errors(error, cls._keys(), partial(meaning_of, cls)))
         reject(section.violations())
         return section
 
@@ -99,6 +101,28 @@ class TaggedUnion:
             allowed = f"must be {listed(sections)}{did_you_mean(kind, sections)}"
             reject([((self.tag,), allowed)])
         return sections[kind].model_validate(value, context=info.context)
+
+
+@dataclass(frozen=True)
+class ByFile:
+    """Annotation of a section: of the class `from_file` if it has the key `file`, else `other`."""
+
+    from_file: type[Section]
+    other: type[Section]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.with_info_plain_validator_function(self._validate)
+
+    @property
+    def accepts(self) -> Accepts:
+        """Description of valid values, for the reference."""
+        return Accepts("a table", tables=(("", self.other), ("with file", self.from_file)))
+
+    def _validate(self, value: object, info: ValidationInfo) -> Any:
+        if isinstance(value, self.from_file | self.other):
+            return value
+        chosen = self.from_file if isinstance(value, dict) and "file" in value else self.other
+        return chosen.model_validate(value, context=info.context)
 
 
 def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
@@ -149,3 +173,8 @@ def _existing(path: Path) -> Path:
 
 FileName = Annotated[Path, PlainValidator(_in_folder)]
 DataFile = Annotated[FileName, AfterValidator(_existing)]
+
+
+def is_data_file(metadata: Iterable[object]) -> bool:
+    """Whether these annotations of a path require that the file exists."""
+    return any(isinstance(m, AfterValidator) and m.func is _existing for m in metadata)

@@ -34,6 +34,23 @@ _PINT_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, tokenize.To
 
 
 @dataclass(frozen=True)
+class Accepts:
+    """Annotation that describes the values of a key where the type does not.
+
+    Args:
+        text: the values in words, such as "a number of cells or a length".
+        unit: SI unit of numbers; "" if they have none.
+        bounds: bounds of numbers, such as "> 0".
+        tables: the sections that a table may be, by the condition under which it is one.
+    """
+
+    text: str
+    unit: str = ""
+    bounds: str = ""
+    tables: tuple[tuple[str, type[Any]], ...] = ()
+
+
+@dataclass(frozen=True)
 class Unit:
     """Annotation of a float that a case may give in any unit of one dimension.
 
@@ -59,6 +76,11 @@ class Unit:
             return f"{self.noun} without quotes, such as {self.example}"
         quoted = f'"{self.word}", or ' if self.word else ""
         return f'{quoted}{self.noun} such as "{self.example}", or a plain number in {self.unit}'
+
+    @property
+    def accepts(self) -> Accepts:
+        """Description of valid values, for the reference."""
+        return Accepts(f'"{self.word}" or {self.noun}' if self.word else self.noun, self.unit)
 
     def read(self, value: object) -> float | str:
         """Validate a value and convert it to SI.

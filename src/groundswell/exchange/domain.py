@@ -222,7 +222,7 @@ class Domain(GhostedBlock, PlanCache):
 
     @reported
     def exchange(self, *arrays: object, stream: object = None) -> Any:
-        """Fill the ghost layers of arrays, or of `Field`s.
+        """Fill the ghost layers of arrays, or of objects of the class `Field`.
 
         Arrays of the same types, ghosts and origins share a plan, which is created once. The last
         16 plans are kept, without their arrays. With transport "direct", a plan is tied to its
@@ -284,7 +284,7 @@ class Domain(GhostedBlock, PlanCache):
 
     @reported
     def plan(self, *arrays: object, **options: Unpack[Options]) -> Plan:
-        """Prepare the exchange of arrays, or of `Field`s; the plan keeps them alive.
+        """Prepare the exchange of arrays or of objects `Field`; the plan keeps them alive.
 
         Args:
             options: see `Options`; by default, those of the domain.

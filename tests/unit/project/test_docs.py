@@ -16,7 +16,8 @@ from groundswell.case.common import Section
 from groundswell.solvers.earthquake import EarthquakeCase
 
 ROOT = Path(__file__).parents[3]
-MANUAL = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+PAGES_OF_DOCS = (p for p in (ROOT / "docs").rglob("*.md") if "generated" not in p.parts)
+MANUAL = [*ROOT.glob("*.md"), *PAGES_OF_DOCS]
 PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
 GUIDES = ("earthquake.md", "models.md", "recording.md", "intensity.md")
 GUIDE = "\n".join((ROOT / "docs" / page).read_text() for page in GUIDES)

@@ -77,3 +77,11 @@ def test_solvers_offer_what_their_packages_list(solver: str) -> None:
     assert package.info is registry.find(solver)
     for name in package.__all__:
         assert inspect.getdoc(getattr(package, name))
+
+
+@pytest.mark.parametrize("solver", registry.names())
+def test_no_module_takes_the_place_of_a_name_that_was_used_before(solver: str) -> None:
+    package = getattr(gs, solver)
+    for name in package.__all__:
+        first = getattr(package, name)
+        assert getattr(package, name) is first and not inspect.ismodule(first)

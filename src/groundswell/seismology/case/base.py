@@ -62,12 +62,19 @@ class SeismicCase(Case):
 
     time: TimeSection
     grid: GridSection
+    """The region and its cells."""
     medium: MediumSection
+    """Wave speeds, density and quality factors."""
     attenuation: Attenuation = NoAttenuation(model="none")
+    """How quality factors act."""
     event: EventSection = EventSection()
+    """Metadata of the earthquake."""
     source: Annotated[tuple[PlacedSource, ...], NotEmpty]
+    """Sources of waves. Repeat the table for more."""
     receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
+    """Stations that record seismograms. Repeat the table for more."""
     receivers: ReceiverFile | None = None
+    """File of stations, instead of tables."""
 
     # A check of two sections belongs to the later one, so that it runs even if a third is invalid.
 

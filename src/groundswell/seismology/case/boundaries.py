@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import PlainValidator
 
 from groundswell.case.problems import reject
-from groundswell.case.units import Unit
+from groundswell.case.units import Accepts, Unit
 
 _WIDTH = Unit("m", "a width", "800 m")
 
@@ -25,7 +25,9 @@ def _width(value: object) -> int | float:
     return width
 
 
-Width = Annotated[int | float, PlainValidator(_width)]
+Width = Annotated[
+    int | float, PlainValidator(_width), Accepts("a number of cells or a length", "m", "> 0")
+]
 
 
 def cells_across(width: int | float, edge: float) -> int:

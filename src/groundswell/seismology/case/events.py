@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, PlainValidator
 
 from groundswell.case.common import DataFile, Section
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import Angle, CountOrZero, Length, Number
+from groundswell.case.units import Accepts, Angle, CountOrZero, Length, Number
 from groundswell.errors import InputError
 from groundswell.seismology.case.grid import GridSection, Latitude, Longitude, Position
 from groundswell.seismology.formats.event_choice import choose_event, choose_mechanism
@@ -48,7 +48,7 @@ def as_date(utc: datetime) -> str:
     return utc.replace(tzinfo=None).isoformat() + "Z"
 
 
-Date = Annotated[str, BeforeValidator(_in_utc)]
+Date = Annotated[str, BeforeValidator(_in_utc), Accepts("a date and time")]
 
 
 class EventSection(Section):
@@ -60,9 +60,13 @@ class EventSection(Section):
     """
 
     name: str = ""
+    """Name of the earthquake for files and pictures."""
     origin_time: Date | None = None
+    """Date and time of time 0, such as 2014-03-29T04:09:42.97Z."""
     centroid_time: Date | None = None
+    """Date and time of the centroid of the sources, instead of that of time 0."""
     magnitude: Magnitude | None = None
+    """Magnitude for files and pictures; by default that of the sources."""
 
 
 def _choice(value: Any) -> int | str:
@@ -88,17 +92,29 @@ class EventFile(Section):
 
     kind: Literal["event"]
     file: DataFile
-    select: Annotated[int | str, PlainValidator(_choice)] | None = None
+    """Event in QuakeML, CMTSOLUTION, NDK, FOCMEC or another format that ObsPy reads."""
+    select: Annotated[int | str, PlainValidator(_choice), Accepts("an index or text")] | None = None
+    """Which event of the file: an index, an identifier, a name, "largest" or "all"."""
     mechanism: CountOrZero | None = None
+    """Which focal mechanism of the event, counted from 0."""
     x: Length | None = None
+    """Position of the source, instead of that in the file."""
     y: Length | None = None
+    """Position of the source, instead of that in the file."""
     longitude: Longitude | None = None
+    """Longitude of the source, instead of that in the file."""
     latitude: Latitude | None = None
+    """Latitude of the source, instead of that in the file."""
     depth: Length | None = None
+    """Depth of the source, instead of that in the file."""
     magnitude: Magnitude | None = None
+    """Moment magnitude, instead of that in the file."""
     azimuth: Annotated[Angle, Field(ge=-360, le=360)] | None = None
+    """Direction of the y axis, clockwise from north; by default that of `[grid.geography]`."""
     time_function: AnyTimeFunction | None = None
+    """Rate of the moment, instead of one of the duration in the file."""
     convention: Convention | None = None
+    """Meaning of the tensors and times in the file."""
 
     def violations(self) -> Iterator[Violation]:
         """Yield violations of keys that exclude each other."""

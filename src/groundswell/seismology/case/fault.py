@@ -17,9 +17,21 @@ from pydantic import (
 
 from groundswell.case.common import Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import Angle, Length, NonNegative, Positive, Pressure, Speed, Time, Unit
+from groundswell.case.units import (
+    Accepts,
+    Angle,
+    Length,
+    NonNegative,
+    Positive,
+    Pressure,
+    Speed,
+    Time,
+    Unit,
+)
+from groundswell.case.value_text import words
 from groundswell.errors import did_you_mean, listed, quoted
 from groundswell.seismology.case.fault_friction import (
+    FRICTIONS,
     LAWS,
     FrictionSection,
     Rate,
@@ -37,6 +49,7 @@ TOLERANCE = 1e-3  # m, of a point on a plane
 # --- the place ------------------------------------------------------------------------------------
 
 _LENGTH = Unit("m", "a length", "5 km")
+_COORDINATE = Accepts("a length or a list of 2", "m")
 
 
 def _length_or_extent(value: object) -> float | Extent:
@@ -54,9 +67,12 @@ class PlaneSection(Section):
     The coordinate that is a single length is the position of the plane.
     """
 
-    x: Annotated[float | Extent, PlainValidator(_length_or_extent)]
-    y: Annotated[float | Extent, PlainValidator(_length_or_extent)]
+    x: Annotated[float | Extent, PlainValidator(_length_or_extent), _COORDINATE]
+    """Position of a plane normal to x, or the two ends along x."""
+    y: Annotated[float | Extent, PlainValidator(_length_or_extent), _COORDINATE]
+    """Position of a plane normal to y, or the two ends along y."""
     depth: tuple[Annotated[Length, NonNegative], Annotated[Length, NonNegative]]
+    """Depth of the upper and the lower end."""
 
     @property
     def axis(self) -> int:
@@ -107,8 +123,11 @@ class ForcedNucleation(Section):
 
     kind: Literal["forced"]
     radius: PositiveLength
+    """Distance from the hypocenter up to which friction is forced to fall."""
     speed: Annotated[Speed, Positive]
+    """Speed at which the forced front leaves the hypocenter."""
     duration: Annotated[Time, Positive]
+    """Time in which friction falls at each point."""
 
 
 class StressNucleation(Section):
@@ -119,9 +138,13 @@ class StressNucleation(Section):
 
     kind: Literal["stress"]
     shear: Annotated[Pressure, Positive]
+    """Largest additional shear stress."""
     radius: PositiveLength
+    """Distance from the hypocenter at which it has fallen to zero."""
     duration: Annotated[Time, Positive]
+    """Time in which it is raised."""
     rake: Annotated[Angle, Field(ge=-360, le=360)] | None = None
+    """Direction of the additional stress; by default that of the initial shear stress."""
 
 
 Nucleation = Annotated[ForcedNucleation | StressNucleation, TaggedUnion()]
@@ -140,12 +163,20 @@ def _friction(value: object, info: ValidationInfo) -> object:
     return section.model_validate(value, context=info.context)
 
 
+AnyFriction = Annotated[
+    SerializeAsAny[FrictionSection], PlainValidator(_friction), Accepts("a table", tables=FRICTIONS)
+]
+
+
 class Patch(Section):
     """Part of a fault whose friction or stress differs, around the nearest point to `center`."""
 
     center: Point
-    friction: Annotated[SerializeAsAny[FrictionSection] | None, PlainValidator(_friction)] = None
+    """Position x, y and depth; the patch is around the nearest point of the fault."""
+    friction: AnyFriction | None = None
+    """Parameters of the law that differ."""
     stress: StressSection | None = None
+    """Initial stress that differs."""
 
     def violations(self) -> Iterator[Violation]:
         """A patch that changes nothing, or an incomplete stress."""
@@ -158,6 +189,7 @@ class Rectangle(Patch):
 
     shape: Literal["rectangle"]
     size: tuple[PositiveLength, PositiveLength]
+    """Lengths along strike and down dip."""
 
 
 class Circle(Patch):
@@ -165,8 +197,10 @@ class Circle(Patch):
 
     shape: Literal["circle"]
     radius: PositiveLength
+    """Radius of the patch."""
 
 
+_SHAPES = (('shape = "rectangle"', Rectangle), ('shape = "circle"', Circle))
 _PATCH: TypeAdapter[Any] = TypeAdapter(Annotated[Rectangle | Circle, TaggedUnion("shape")])
 
 
@@ -176,6 +210,10 @@ def _patch(value: object, info: ValidationInfo) -> Rectangle | Circle:
     patch: Rectangle | Circle = _PATCH.validate_python(value, context=context)
     return patch
 
+
+AnyPatch = Annotated[
+    SerializeAsAny[Rectangle | Circle], PlainValidator(_patch), Accepts("a table", tables=_SHAPES)
+]
 
 # --- the fault ------------------------------------------------------------------------------------
 
@@ -200,16 +238,27 @@ class FaultSection(Section):
     """
 
     name: Annotated[str, AfterValidator(fault_name)] = "main"
+    """Name of the fault: letters, digits, - and _."""
     plane: PlaneSection | None = None
+    """Upright plane along x or y, on a grid."""
     surface: Annotated[str, Field(min_length=1)] | None = None
+    """Name of a surface of the mesh, instead of a plane."""
     strike: Annotated[Angle, Field(ge=-360, le=360)] | None = None
+    """Azimuth of a surface in the frame of the grid, within 90 degrees of its strike."""
     hypocenter: Point | None = None
-    law: Annotated[str, PlainValidator(_law)]
-    friction: Annotated[SerializeAsAny[FrictionSection], PlainValidator(_friction)]
+    """Point x, y and depth on the fault where the rupture starts; required for nucleation."""
+    law: Annotated[str, PlainValidator(_law), Accepts(words([*LAWS]))]
+    """Friction law."""
+    friction: AnyFriction
+    """Parameters of the law."""
     stress: StressSection
+    """Stress before the rupture."""
     initial_rate: Rate = None
+    """Slip rate before the rupture, for laws of rate and state."""
     nucleation: Nucleation | None = None
-    patch: tuple[Annotated[SerializeAsAny[Rectangle | Circle], PlainValidator(_patch)], ...] = ()
+    """How the rupture starts."""
+    patch: tuple[AnyPatch, ...] = ()
+    """Parts of the fault with other friction or stress. Later ones replace earlier ones."""
 
     def violations(self) -> Iterator[Violation]:
         """Missing parameters, and keys that contradict each other."""

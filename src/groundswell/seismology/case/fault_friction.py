@@ -47,10 +47,15 @@ class SlipWeakeningFriction(FrictionSection):
     defaults: ClassVar[dict[str, float]] = {"cohesion": 0.0, "healing_speed": 0.0}
 
     static: Coefficient = None
+    """Static coefficient of friction."""
     dynamic: Coefficient = None
+    """Dynamic coefficient of friction."""
     distance: Distance = None
+    """Slip over which friction falls from static to dynamic."""
     cohesion: Cohesion = None
+    """Strength without normal stress; 0 by default."""
     healing_speed: HealingSpeed = None
+    """Slip rate below which friction recovers; 0, never, by default."""
 
 
 class RateAndStateFriction(FrictionSection):
@@ -61,18 +66,26 @@ class RateAndStateFriction(FrictionSection):
     """
 
     direct: PositiveNumber = None
+    """Parameter a, of the direct effect."""
     evolution: PositiveNumber = None
+    """Parameter b, of the evolution effect."""
     length: Distance = None
+    """Characteristic slip distance L."""
     reference_friction: PositiveNumber = None
+    """Friction f0 at the reference speed."""
     reference_speed: Rate = None
+    """Reference slip rate V0."""
     cohesion: Cohesion = None
+    """Strength without normal stress; 0 by default."""
 
 
 class FastWeakeningFriction(RateAndStateFriction):
     """Rate-and-state friction that falls to `weakened_friction` above `weakening_speed`."""
 
     weakened_friction: Coefficient = None
+    """Friction f_w at high slip rates."""
     weakening_speed: Rate = None
+    """Slip rate V_w above which friction falls to it."""
 
 
 LAWS: dict[str, type[FrictionSection]] = {
@@ -81,6 +94,13 @@ LAWS: dict[str, type[FrictionSection]] = {
     "slip": RateAndStateFriction,
     "fast-weakening": FastWeakeningFriction,
 }
+
+
+FRICTIONS = (
+    ('law = "slip-weakening"', SlipWeakeningFriction),
+    ('law = "ageing" or "slip"', RateAndStateFriction),
+    ('law = "fast-weakening"', FastWeakeningFriction),
+)  # by the law of the fault
 
 
 def missing_parameters(friction: FrictionSection) -> Iterator[Violation]:

@@ -23,9 +23,13 @@ class FaultPoint(Section):
     """
 
     name: Annotated[str, AfterValidator(fault_name)]
+    """Name of the point."""
     along_strike: Length
+    """Distance along strike, as in fault.nc."""
     down_dip: Annotated[Length, NonNegative]
+    """Distance down dip, as in fault.nc."""
     fault: Annotated[str, Field(min_length=1)] | None = None
+    """Name of the fault, if there are several."""
 
 
 class FaultPointsOutput(Section):
@@ -35,8 +39,11 @@ class FaultPointsOutput(Section):
     """
 
     point: Annotated[tuple[FaultPoint, ...], NotEmpty]
+    """Points on faults. Repeat the table for more."""
     interval: Interval | None = None
+    """Time between samples, rounded to whole steps; every step by default."""
     formats: Annotated[tuple[PointFormat, ...], NotEmpty] = ("netcdf",)
+    """Formats of the files; "scec" is text for the SCEC/USGS code verification."""
 
     def violations(self) -> Iterator[Violation]:
         """Repeated formats or names of points."""
@@ -53,3 +60,4 @@ class RuptureOutput(Section):
     """
 
     interval: Interval
+    """Time between samples, rounded to whole steps."""

@@ -23,11 +23,17 @@ class TensorSection(Section):
     """The stress tensor in the frame of the grid, x east, y north, z down; compression negative."""
 
     xx: Component
+    """Stress east-east, tension positive."""
     yy: Component
+    """Stress north-north, tension positive."""
     zz: Component
+    """Stress down-down, tension positive."""
     xy: Component
+    """Stress east-north."""
     xz: Component
+    """Stress east-down."""
     yz: Component
+    """Stress north-down."""
 
 
 class StressSection(Section):
@@ -37,10 +43,15 @@ class StressSection(Section):
     """
 
     normal: Annotated[FaultValue | None, NORMAL] = None
+    """Effective normal stress, compression positive."""
     shear: Annotated[FaultValue | None, SHEAR] = None
+    """Magnitude of the shear stress."""
     rake: Annotated[FaultValue | None, RAKE] = None
+    """Direction of the shear stress, from strike towards updip."""
     tensor: TensorSection | None = None
+    """Stress tensor in the frame of the grid, instead of normal, shear and rake."""
     fluid_pressure: Annotated[FaultValue | None, FLUID] = None
+    """Pressure of the fluid, which reduces the compression of the tensor."""
 
     @property
     def given(self) -> dict[str, FaultValue]:

@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 from groundswell.case.common import DataFile, Section
 from groundswell.case.expressions import Expression
 from groundswell.case.problems import reject
-from groundswell.case.units import Unit, is_quantity
+from groundswell.case.units import Accepts, Unit, is_quantity
 
 VARIABLES = ("x", "y", "depth", "along_strike", "down_dip")
 
@@ -20,7 +20,9 @@ class FaultTable(Section):
     """A variable of a NetCDF file with the coordinates along_strike and down_dip."""
 
     file: DataFile
+    """NetCDF file with coordinates along_strike and down_dip."""
     variable: str
+    """Name of its variable."""
 
 
 FaultValue = float | str | FaultTable  # a number, an expression or a table, in SI units
@@ -47,6 +49,13 @@ class Varying(Unit):
     def expected(self) -> str:
         """Description of valid values, for messages."""
         return f"{super().expected}, an expression of {', '.join(VARIABLES)}, or a table in a file"
+
+    @property
+    def accepts(self) -> Accepts:
+        """Description of valid values, for the reference."""
+        bound = "" if self.least is None else f"{'>' if self.exclusive else '≥'} {self.least:g}"
+        text = f"{self.noun}, an expression of {', '.join(VARIABLES)} or a table"
+        return Accepts(text, self.unit, bound)
 
     @property
     def bound(self) -> str:

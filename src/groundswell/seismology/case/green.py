@@ -28,12 +28,19 @@ class StrainGreenTensorOutput(Section):
     """
 
     station: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
+    """Code of the station at which the force acts."""
     network: Annotated[str, AfterValidator(station_code)] = ""
+    """Code of its network."""
     positions: Annotated[tuple[Coordinates, ...], NotEmpty] | None = None
+    """Points at which strain is recorded, each as x, y and depth."""
     file: DataFile | None = None
+    """File of these points: a table, or the rupture.nc of a run."""
     rupture: PointFile | None = None
+    """Rupture whose subfaults are these points."""
     components: Literal["tensor", "shear"] = "tensor"
+    """The whole tensor, or the shear strains of the fault plane."""
     interval: Interval | None = None
+    """Time between samples, rounded to whole steps; every step by default."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one list of points, or shear strains at positions without fault planes."""

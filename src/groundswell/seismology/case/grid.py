@@ -28,10 +28,15 @@ class Position(Section):
     """A position: x and y in the frame of the grid, or longitude and latitude; and a depth."""
 
     x: Length | None = None
+    """Distance from the corner of the region to the east, or along the rotated x axis."""
     y: Length | None = None
+    """Distance from the corner of the region to the north, or along the rotated y axis."""
     longitude: Longitude | None = None
+    """Longitude, instead of x; requires `[grid.geography]`."""
     latitude: Latitude | None = None
+    """Latitude, instead of y; requires `[grid.geography]`."""
     depth: Length
+    """Depth below the surface, positive downwards."""
 
     @property
     def geographic(self) -> bool:
@@ -56,9 +61,14 @@ class GeographySection(Section):
     """`[grid.geography]`: position and orientation of the region on Earth."""
 
     origin: tuple[Longitude, Latitude] | None = None
+    """Longitude and latitude of the corner x = y = 0."""
     center: tuple[Longitude, Latitude] | None = None
+    """Longitude and latitude of the centre of the region, instead of the corner."""
     azimuth: Azimuth = 0.0
+    """Direction of the y axis, clockwise from north."""
     projection: Projection = "tmerc"
+    """Map projection: "tmerc" (transverse Mercator, centred on the region) or any that PROJ
+    accepts, such as "EPSG:32611"."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of corner and centre."""
@@ -99,8 +109,11 @@ class GridSection(Section):
     """
 
     size: Lengths
+    """Size of the region along x, y and depth, in whole cells."""
     spacing: Annotated[tuple[Edge, Edge, Edge], ForEachAxis]
+    """Edges of the cells: one length for all axes, or one for each."""
     geography: GeographySection | None = None
+    """Position and orientation of the region on Earth."""
 
     @property
     def cells(self) -> tuple[int, int, int]:

@@ -29,11 +29,18 @@ class IntensityOutput(Section):
     """
 
     measures: Annotated[tuple[Measure, ...], NotEmpty] = MEASURES
+    """Measures at the receivers."""
     periods: Annotated[tuple[Period, ...], NotEmpty] = PERIODS
+    """Periods of the oscillators of response spectra."""
     damping: Annotated[float, Field(ge=0, lt=1)] = DAMPING
+    """Fraction of critical damping of the oscillators."""
     maps: tuple[MapMeasure, ...] = ()
+    """Measures to map at the surface."""
     angles: Annotated[int, Field(strict=True, ge=2, le=180)] = 18
+    """Number of directions from 0 to 180 degrees for maps of RotD50 and RotD100."""
     interval: Annotated[Time, Positive] | None = None
+    """Time between steps of the oscillators of maps; a fiftieth of the shortest period by default.
+    """
 
     def violations(self) -> Iterator[Violation]:
         """Repeated names and periods, and an interval too long for the shortest period."""

@@ -13,6 +13,7 @@ from groundswell.arrays import Reals
 from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import (
+    Accepts,
     Count,
     Density,
     Frequency,
@@ -33,10 +34,15 @@ class MaterialBase(Section):
     """Properties of a material; vs = 0 is a fluid, and without qp and qs it is elastic."""
 
     vp: Annotated[Speed, Positive]
+    """P wave speed. It is more than sqrt(4/3) times that of S waves."""
     vs: Annotated[Speed, NonNegative]
+    """S wave speed; 0 is a fluid."""
     rho: Annotated[Density, Positive]
+    """Density."""
     qp: Q | None = None
+    """Quality factor of P waves. Without qp and qs the material is elastic."""
     qs: Q | None = None
+    """Quality factor of S waves."""
 
     def violations(self) -> Iterator[Violation]:
         """Omitted units, a bulk modulus that is not positive, or a single quality factor."""
@@ -66,6 +72,7 @@ class LayerSection(MaterialBase):
     """A layer, from depth `top` to the top of the next."""
 
     top: Length
+    """Depth of the top of the layer; the first layer starts at 0."""
 
 
 class LayeredSection(MediumBase):
@@ -76,11 +83,18 @@ class LayeredSection(MediumBase):
 
     kind: Literal["layered"]
     layers: Annotated[tuple[LayerSection, ...], NotEmpty] | None = None
+    """Layers from the surface down, instead of a file."""
     file: DataFile | None = None
+    """Table of layers, or an Earth model of TauP (.nd, .tvel), instead of layers."""
     interpolation: Literal["constant", "linear"] | None = None
+    """Whether layers are uniform or a linear profile joins their tops. By default, Earth models of
+    TauP are linear and all others uniform."""
     vs_rule: VsRule | None = None
+    """Rule for S wave speeds that the file lacks."""
     rho_rule: RhoRule | None = None
+    """Rule for densities that the file lacks."""
     q_rule: QRule | None = None
+    """Rule for quality factors that the file lacks: Qs = vs / 20 with vs in m/s, and Qp = 2 Qs."""
 
     @property
     def has_q(self) -> bool | None:
@@ -109,9 +123,13 @@ class AwpSection(MediumBase):
 
     kind: Literal["awp"]
     file: DataFile
+    """AWP mesh with one record for each cell of the region."""
     cells: tuple[Count, Count, Count]
+    """Cells along x, y and depth."""
     variables: Literal[3, 5, 8]
+    """Values of each record: vp, vs and rho, and perhaps quality factors."""
     q_rule: QRule | None = None
+    """Rule for quality factors that the file lacks."""
 
     @property
     def has_q(self) -> bool:
@@ -127,7 +145,7 @@ def _as_array(value: Any) -> Reals:
     return value
 
 
-Array = Annotated[Any, PlainValidator(_as_array)]
+Array = Annotated[Any, PlainValidator(_as_array), Accepts("an array, from Python only")]
 
 
 class ArraySection(MediumBase):
@@ -135,10 +153,15 @@ class ArraySection(MediumBase):
 
     kind: Literal["arrays"] = "arrays"
     vp: Array
+    """P wave speed, an array (nz, ny, nx), m/s."""
     vs: Array
+    """S wave speed, an array (nz, ny, nx), m/s."""
     rho: Array
+    """Density, an array (nz, ny, nx), kg/m^3."""
     qp: Array | None = None
+    """Quality factor of P waves, an array (nz, ny, nx)."""
     qs: Array | None = None
+    """Quality factor of S waves, an array (nz, ny, nx)."""
 
     @property
     def has_q(self) -> bool:
@@ -179,7 +202,9 @@ class ConstantQ(Section):
 
     model: Literal["constant"]
     reference: Annotated[Frequency, Positive] = 1.0
+    """Frequency at which the speeds of the medium hold; it lies in the band."""
     band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
+    """Frequencies between which Q is fitted."""
 
     def violations(self) -> Iterator[Violation]:
         """A band whose frequencies do not increase, or that does not contain the reference."""
@@ -196,7 +221,9 @@ class PowerLawQ(ConstantQ):
 
     model: Literal["power-law"]  # type: ignore[assignment]
     exponent: Annotated[Number, Field(ge=0, le=1)]
+    """Exponent of the growth of Q with frequency."""
     transition: Annotated[Frequency, Positive] = 1.0
+    """Frequency above which Q grows."""
 
 
 Attenuation = Annotated[NoAttenuation | ConstantQ | PowerLawQ, TaggedUnion("model")]

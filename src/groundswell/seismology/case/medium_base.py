@@ -18,8 +18,11 @@ class FloorSection(Section):
     """`floor = { vs = "500 m/s" }`: lower bounds on the properties of the model."""
 
     vp: Annotated[Speed, Positive] | None = None
+    """Lowest P wave speed; smaller values are raised to it."""
     vs: Annotated[Speed, Positive] | None = None
+    """Lowest S wave speed; smaller values are raised to it."""
     rho: Annotated[Density, Positive] | None = None
+    """Lowest density; smaller values are raised to it."""
 
     def violations(self) -> Iterator[Violation]:
         """A floor without any bound."""
@@ -31,6 +34,7 @@ class MediumBase(Section):
     """Keys of every kind of medium."""
 
     floor: FloorSection | None = None
+    """Lower bounds on the properties. `check` counts the cells that they change."""
 
     @property
     def has_q(self) -> bool | None:

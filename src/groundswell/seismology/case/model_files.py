@@ -18,22 +18,27 @@ class WaterSection(Section):
     """`water = { vp = "1510 m/s" }`: nodes of a model with at most this `vp` are water."""
 
     vp: Annotated[Speed, Positive]
+    """Largest P wave speed of water. Rules do not apply to nodes with at most this speed."""
     rho: Annotated[Density, Positive] = 1000.0
+    """Density of water, with rho_rule."""
     qp: Annotated[Number, Positive] = 10_000.0
+    """Quality factor of P waves in water, with q_rule."""
 
 
 class GriddedBase(MediumBase):
-    """Keys of models on grids: rules for properties that the file lacks, and its position.
-
-    Attributes:
-        corner: x and y, in the model, of the corner x = y = 0 of the region.
-    """
+    """Keys of models on grids: rules for properties that the file lacks, and its position."""
 
     vs_rule: VsRule | None = None
+    """Rule for S wave speeds that the file lacks: "brocher" (2005, eq. 6), "poisson" (vp / sqrt(3))
+    or "fluid" (0)."""
     rho_rule: RhoRule | None = None
+    """Rule for densities that the file lacks: "brocher" (2005, eq. 1), the Nafe-Drake curve."""
     q_rule: QRule | None = None
+    """Rule for quality factors that the file lacks: Qs = vs / 20 with vs in m/s, and Qp = 2 Qs."""
     water: WaterSection | None = None
+    """Water in the model, to which the rules do not apply."""
     corner: tuple[Length, Length] | None = None
+    """x and y, in the model, of the corner x = y = 0 of the region."""
 
     def violations(self) -> Iterator[Violation]:
         """Water without a rule that it completes."""
@@ -46,10 +51,15 @@ class VariablesSection(Section):
     """Names of the variables of a NetCDF file."""
 
     vp: str | None = None
+    """Name of the variable of P wave speeds."""
     vs: str | None = None
+    """Name of the variable of S wave speeds."""
     rho: str | None = None
+    """Name of the variable of densities."""
     qp: str | None = None
+    """Name of the variable of quality factors of P waves."""
     qs: str | None = None
+    """Name of the variable of quality factors of S waves."""
 
 
 class NetcdfSection(GriddedBase):
@@ -57,7 +67,9 @@ class NetcdfSection(GriddedBase):
 
     kind: Literal["netcdf"]
     file: DataFile
+    """NetCDF file with coordinates depth and x, y or longitude, latitude."""
     variables: VariablesSection | None = None
+    """Names of its variables, if they differ from those of the properties."""
 
 
 # --- SEG-Y ----------------------------------------------------------------------------------------
@@ -69,26 +81,37 @@ class FilesSection(Section):
     """Further SEG-Y files, with the traces of the first one."""
 
     vs: DataFile | None = None
+    """File of S wave speeds."""
     rho: DataFile | None = None
+    """File of densities."""
     qp: DataFile | None = None
+    """File of quality factors of P waves."""
     qs: DataFile | None = None
+    """File of quality factors of S waves."""
 
 
 class UnitsSection(Section):
     """Units of the values in SEG-Y files."""
 
     vp: str = "m/s"
+    """Unit of the P wave speeds."""
     vs: str = "m/s"
+    """Unit of the S wave speeds."""
     rho: str = "kg/m^3"
+    """Unit of the densities."""
 
 
 class HeaderBytes(Section):
     """First bytes of four-byte integers in trace headers, counted from 1."""
 
     inline: HeaderByte = 189
+    """First byte of the inline number."""
     crossline: HeaderByte = 193
+    """First byte of the crossline number."""
     x: HeaderByte = 181
+    """First byte of the x coordinate."""
     y: HeaderByte = 185
+    """First byte of the y coordinate."""
 
 
 def _listed(value: Any) -> Any:
@@ -99,28 +122,26 @@ PositiveLength = Annotated[Length, Positive]
 
 
 class SegySection(GriddedBase):
-    """A line or a volume in depth in SEG-Y files.
-
-    Attributes:
-        file: P wave speeds.
-        files: other properties, if not by rules.
-        units: of the values.
-        interval: distance between samples, instead of that in the header.
-        top: depth of the first sample.
-        spacing: distance between traces along x and y, or along a line, instead of coordinates.
-        projection: coordinate system of the trace headers; without it, they have x and y.
-        bytes: positions of numbers in trace headers.
-    """
+    """A line or a volume in depth in SEG-Y files."""
 
     kind: Literal["segy"]
     file: DataFile
+    """SEG-Y file of P wave speeds."""
     files: FilesSection = FilesSection()
+    """Files of other properties with the same traces, instead of rules."""
     units: UnitsSection = UnitsSection()
+    """Units of the values."""
     interval: PositiveLength | None = None
+    """Distance between samples, instead of that in the header."""
     top: Length = 0.0
+    """Depth of the first sample."""
     spacing: Annotated[tuple[PositiveLength, ...], BeforeValidator(_listed)] | None = None
+    """Distance between traces along both axes, or one for each of x and y, instead of coordinates
+    in the headers."""
     projection: Projection | None = None
+    """Coordinate system of the trace headers. By default they have x and y of the region."""
     bytes: HeaderBytes = HeaderBytes()
+    """Positions of numbers in the trace headers."""
 
     def violations(self) -> Iterator[Violation]:
         """Positions or properties given twice."""
@@ -141,14 +162,12 @@ class SegySection(GriddedBase):
 
 
 class PointsBase(GriddedBase):
-    """Points of a grid, in any order.
-
-    Attributes:
-        projection: coordinate system of x and y; without it, they are those of the region.
-    """
+    """Points of a grid, in any order."""
 
     file: DataFile
+    """Text file with one line for each point of a grid, in any order."""
     projection: Projection | None = None
+    """Coordinate system of x and y. By default they are those of the region."""
 
 
 class SpecfemSection(PointsBase):
@@ -158,14 +177,11 @@ class SpecfemSection(PointsBase):
 
 
 class ColumnsSection(PointsBase):
-    """Points in columns, with a header line, or as UCVM writes them.
-
-    Attributes:
-        columns: names of the columns, if there is no header line.
-    """
+    """Points in columns, with a header line, or as UCVM writes them."""
 
     kind: Literal["columns"]
     columns: Annotated[tuple[str, ...], NotEmpty] | None = None
+    """Names of the columns, "-" for those to skip, if the file has no header line."""
 
 
 GriddedSection = NetcdfSection | SegySection | SpecfemSection | ColumnsSection

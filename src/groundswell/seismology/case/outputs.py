@@ -28,11 +28,17 @@ class SeismogramOutput(Section):
     """
 
     interval: Interval | None = None
+    """Sampling interval; every step by default. An automatic time step divides it."""
     formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
+    """Formats of the files."""
     quantities: Annotated[tuple[Motion, ...], NotEmpty] = ("velocity",)
+    """What the files contain, except HDF5, which has velocity."""
     components: Frame = "ZNE"
+    """Components up, north, east or up, radial, transverse, except in HDF5."""
     export_interval: Interval | None = None
+    """Sampling interval of all formats except HDF5."""
     shot: Count = 1
+    """Field record number in SEG-Y."""
 
     def violations(self) -> Iterator[Violation]:
         """A format or a quantity named twice, or an interval that SEG-Y cannot express."""
@@ -55,20 +61,24 @@ class SurfaceOutput(Section):
     """
 
     interval: Interval
+    """Time between samples, rounded to whole steps."""
     stride: Count = 1
+    """Record every stride-th cell along both axes."""
 
 
 class SeismicOutput(OutputSection):
-    """`[output]`: seismograms, the motion of the surface, intensity measures, and films.
-
-    `map_lines` are names or files of lines that maps show; see `map_lines.files`.
-    """
+    """`[output]`: seismograms, the motion of the surface, intensity measures, and films."""
 
     seismograms: SeismogramOutput = SeismogramOutput()
+    """Sampling and formats of the receivers' records."""
     surface: SurfaceOutput | None = None
+    """Time series of velocity at the surface."""
     intensity: IntensityOutput | None = None
+    """Response spectra and other intensity measures, at receivers and as maps."""
     film: Flag = False
+    """Whether to make films of the surface and of slip rates."""
     map_lines: MapLines = ()
+    """Lines that maps show: coastlines, borders, or files of lines; see `map_lines.files`."""
 
     def violations(self) -> Iterator[Violation]:
         """A film of nothing, and lines named twice."""

@@ -12,7 +12,7 @@ from pydantic import Field, PlainValidator, ValidationInfo
 
 from groundswell.case.common import OutputSection, Section, exactly_one
 from groundswell.case.problems import Violation
-from groundswell.case.units import NonNegative, Time, Unit
+from groundswell.case.units import Accepts, NonNegative, Time, Unit
 from groundswell.errors import did_you_mean, listed, quoted
 from groundswell.seismology.case.varying import VaryingUnit
 
@@ -40,8 +40,11 @@ class RockTable(Section):
     """
 
     by: Literal["depth", "vs"]
-    at: tuple[Annotated[float, PlainValidator(_place)], ...]
-    values: tuple[Annotated[float, PlainValidator(_entry)], ...]
+    """What the entries of `at` are."""
+    at: tuple[Annotated[float, PlainValidator(_place), Accepts("a depth or a speed")], ...]
+    """Depths or S wave speeds, in increasing order."""
+    values: tuple[Annotated[float, PlainValidator(_entry), Accepts("a value of the key")], ...]
+    """Values there; linear between them, constant beyond the ends."""
 
     def violations(self) -> Iterator[Violation]:
         """Lists of different lengths, or places out of order."""
@@ -75,8 +78,11 @@ class MaterialStrength(Section):
     """`[[plasticity.material]]`: cohesion and friction angle of one material of the medium."""
 
     name: Annotated[str, Field(min_length=1)]
+    """Name of a volume of the mesh."""
     cohesion: Cohesion
+    """Cohesion of this material."""
     friction_angle: FrictionAngle
+    """Friction angle of this material."""
 
 
 # --- stress ---------------------------------------------------------------------------------------
@@ -102,18 +108,26 @@ class DepthTensor(Section):
     """A stress tensor that depends on depth: x east, y north, z down; compression negative."""
 
     xx: Component
+    """Stress east-east, tension positive."""
     yy: Component
+    """Stress north-north, tension positive."""
     zz: Component
+    """Stress down-down, tension positive."""
     xy: Component
+    """Stress east-north."""
     xz: Component
+    """Stress east-down."""
     yz: Component
+    """Stress north-down."""
 
 
 class InitialStressSection(Section):
     """The weight of the rock above with horizontal stresses `ratio` times as large, or a tensor."""
 
     ratio: Annotated[OfDepthValue | None, RATIO] = None
+    """Horizontal stresses relative to the weight of the rock above."""
     tensor: DepthTensor | None = None
+    """Stress tensor, instead of the weight of the rock."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of the two."""
@@ -131,11 +145,18 @@ class DruckerPragerSection(Section):
 
     model: Literal["drucker-prager"]
     cohesion: Cohesion
+    """Shear strength without confining stress."""
     friction_angle: FrictionAngle
+    """Angle of the growth of strength with confining stress."""
     relaxation_time: Annotated[Time, NonNegative]
+    """Time in which an excess over the strength decays to 37 %; 0 if yielding does not depend on
+    the rate."""
     stress: InitialStressSection = InitialStressSection(ratio=1.0)
+    """Stress before the waves."""
     fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0
+    """Pore pressure; "hydrostatic" is 9.81 kPa per metre."""
     material: tuple[MaterialStrength, ...] = ()
+    """Strength of materials by name, on meshes. Repeat the table for more."""
 
     def violations(self) -> Iterator[Violation]:
         """A material that is named twice."""

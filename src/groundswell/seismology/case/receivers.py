@@ -50,12 +50,20 @@ class Receiver(Position):
     """
 
     kind: Instrument = "seismometer"
+    """Instrument: a seismometer records velocity, a hydrophone pressure, a node both."""
     name: Annotated[str, Field(min_length=1), AfterValidator(station_code)]
+    """Code of the station."""
     network: Annotated[str, AfterValidator(station_code)] = ""
+    """Code of the network."""
     depth: Length = 0.0
+    """Depth below the surface."""
     location: Annotated[str, AfterValidator(_location_code)] = ""
+    """SEED location code for output files."""
     channel: Annotated[str, AfterValidator(_channel_code)] = ""
+    """SEED band and instrument code for output files, such as "HH". By default the sampling rate
+    decides."""
     elevation: Length | None = None
+    """Elevation of the ground, for output files only."""
 
     @property
     def code(self) -> str:
@@ -71,8 +79,11 @@ class ReceiverFile(Section):
     """
 
     file: DataFile
+    """List of stations: CSV, STATIONS of SPECFEM, StationXML or another inventory of ObsPy."""
     channels: Annotated[str, Field(min_length=1, max_length=20)] | None = None
+    """Pattern of the channels of an inventory, such as "HH?" or "00.BH?"."""
     outside: Literal["error", "skip"] = "error"
+    """Whether stations outside the region are an error or left out."""
 
 
 def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:

@@ -10,7 +10,8 @@ from pydantic import Field, PlainValidator, ValidationInfo
 
 from groundswell.case.common import Section
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import Length, NonNegative, Number, Positive, Speed
+from groundswell.case.units import Accepts, Length, NonNegative, Number, Positive, Speed
+from groundswell.case.value_text import words
 from groundswell.seismology.case.plasticity import (
     FLUID,
     InitialStressSection,
@@ -28,7 +29,9 @@ class CurveSection(Section):
     """`{ strain = [1e-5, 1e-4, 1e-3], modulus = [0.99, 0.8, 0.3] }`: G / Gmax against strain."""
 
     strain: Annotated[tuple[Annotated[Number, Positive], ...], Field(min_length=2)]
+    """Shear strains, in increasing order."""
     modulus: tuple[Annotated[Number, Positive], ...]
+    """G / Gmax at these strains, falling from 1."""
 
     def violations(self) -> Iterator[Violation]:
         """Lists of different lengths, strains out of order, or a modulus that rises."""
@@ -52,6 +55,7 @@ def _curve(value: object, info: ValidationInfo) -> Any:
 
 
 Curve = str | CurveSection
+_CURVES = Accepts(f"{words([HYPERBOLIC, DARENDELI])} or a table", tables=(("", CurveSection),))
 
 
 class SoilCurve(Section):
@@ -61,10 +65,15 @@ class SoilCurve(Section):
     follows from the stress, the plasticity index (per cent) and the overconsolidation ratio.
     """
 
-    curve: Annotated[Curve, PlainValidator(_curve)] = HYPERBOLIC
+    curve: Annotated[Curve, PlainValidator(_curve), _CURVES] = HYPERBOLIC
+    """Modulus reduction G / Gmax over shear strain: 1 / (1 + g), 1 / (1 + g^0.919) with g the
+    strain over the reference strain, or a table."""
     reference_strain: Annotated[RockValue | None, STRAIN] = None
+    """Shear strain at which G / Gmax is 1/2, of the hyperbolic curve."""
     plasticity_index: Annotated[Number, NonNegative] = 0.0
+    """Plasticity index in per cent, of Darendeli's curve."""
     overconsolidation: Annotated[Number, Field(ge=1)] = 1.0
+    """Overconsolidation ratio, of Darendeli's curve."""
 
     def violations(self) -> Iterator[Violation]:
         """A missing reference strain, or keys of another curve."""
@@ -83,6 +92,7 @@ class SoilSection(SoilCurve):
     """`[[plasticity.soil]]`: the curve of the soil below the depth `top`."""
 
     top: Annotated[Length, NonNegative]
+    """Depth below which the soil has this curve."""
 
 
 class IwanSection(SoilCurve):
@@ -95,11 +105,17 @@ class IwanSection(SoilCurve):
 
     model: Literal["iwan"]
     depth: Annotated[Length, Positive]
+    """Depth down to which cells may yield."""
     vs_limit: Annotated[Speed, Positive] | None = None
+    """Only cells with slower S waves yield."""
     surfaces: Annotated[int, Field(strict=True, ge=2, le=MOST_SURFACES)] = 10
+    """Number of yield surfaces in each cell."""
     stress: InitialStressSection = InitialStressSection(ratio=0.5)
+    """Stress before the waves, for Darendeli's curve."""
     fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0
+    """Pore pressure, for Darendeli's curve."""
     soil: tuple[SoilSection, ...] = ()
+    """Soils with other curves below their tops. Repeat the table for more."""
 
     def violations(self) -> Iterator[Violation]:
         """Soils out of order; a curve for all of them is needed only above the first."""

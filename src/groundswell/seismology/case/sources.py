@@ -37,6 +37,7 @@ class PointSourceSection(Position):
     """A point source."""
 
     time_function: AnyTimeFunction
+    """Rate of the moment, or shape of the force, over time."""
 
 
 def _too_large(moment: float, place: Location) -> Iterator[Violation]:
@@ -50,7 +51,9 @@ class SizedSource(PointSourceSection):
     """A point source with a magnitude (Mw) or a scalar moment."""
 
     magnitude: Magnitude | None = None
+    """Moment magnitude Mw."""
     moment: Annotated[Moment, Positive] | None = None
+    """Scalar moment, instead of the magnitude."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of magnitude and moment, or an impossible moment."""
@@ -65,8 +68,11 @@ class DoubleCouple(SizedSource):
 
     kind: Literal["double-couple"]
     strike: Annotated[Angle, Field(ge=-360, le=360)]
+    """Direction of the fault's trace, clockwise from north; the fault dips to its right."""
     dip: Annotated[Angle, Field(ge=0, le=90)]
+    """Angle between the fault and the horizontal."""
     rake: Annotated[Angle, Field(ge=-360, le=360)]
+    """Direction of slip of the hanging wall, from the strike towards updip."""
 
 
 class Explosion(SizedSource):
@@ -82,17 +88,29 @@ class Components(Section):
     """A moment tensor along north, east, down, or r (up), t (south), p (east) of Global CMT."""
 
     nn: Moment | None = None
+    """Moment north-north."""
     ee: Moment | None = None
+    """Moment east-east."""
     dd: Moment | None = None
+    """Moment down-down."""
     ne: Moment | None = None
+    """Moment north-east."""
     nd: Moment | None = None
+    """Moment north-down."""
     ed: Moment | None = None
+    """Moment east-down."""
     rr: Moment | None = None
+    """Moment up-up."""
     tt: Moment | None = None
+    """Moment south-south."""
     pp: Moment | None = None
+    """Moment east-east."""
     rt: Moment | None = None
+    """Moment up-south."""
     rp: Moment | None = None
+    """Moment up-east."""
     tp: Moment | None = None
+    """Moment south-east."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly the six components of one frame, or all of them zero."""
@@ -112,6 +130,7 @@ class MomentTensor(PointSourceSection):
 
     kind: Literal["moment-tensor"]
     components: Components
+    """The six moments, in one of two frames."""
 
 
 class PointForce(PointSourceSection):
@@ -119,6 +138,7 @@ class PointForce(PointSourceSection):
 
     kind: Literal["force"]
     force: tuple[Force, Force, Force]
+    """Force along x, y and down."""
 
     def violations(self) -> Iterator[Violation]:
         """A zero force."""
@@ -137,7 +157,9 @@ class Airgun(PointSourceSection):
 
     kind: Literal["airgun"]
     volume: Annotated[Volume, Positive] | None = None
+    """Largest volume that the source displaces."""
     strength: Annotated[SourceStrength, Positive] | None = None
+    """Largest product of its pressure and the distance from it, instead of the volume."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of volume and strength."""
@@ -156,10 +178,15 @@ class RuptureFile(Section):
     """
 
     file: DataFile
+    """File of the rupture."""
     x: Length | None = None
+    """Position of the subfault that slips first, instead of the longitudes of the file."""
     y: Length | None = None
+    """Position of the subfault that slips first, instead of the latitudes of the file."""
     depth: Length | None = None
+    """Depth of that subfault, instead of that in the file; requires x and y."""
     azimuth: Annotated[Angle, Field(ge=-360, le=360)] | None = None
+    """Direction of the y axis, clockwise from north; requires x and y."""
 
     @property
     def place(self) -> tuple[float, float] | None:
@@ -187,6 +214,7 @@ class FspRupture(RuptureFile):
 
     kind: Literal["fsp"]
     rise: Annotated[Time, Positive] | None = None
+    """Duration of slip where the file has none."""
 
 
 class AwpRupture(Section):
@@ -194,10 +222,15 @@ class AwpRupture(Section):
 
     kind: Literal["awp"]
     file: DataFile
+    """File of moment rates in AWP's format."""
     points: Count
+    """Number of cells in the file."""
     steps: Count
+    """Number of samples of each cell."""
     step: Annotated[Time, Positive]
+    """Time between samples."""
     format: Literal["binary", "text"] = "binary"
+    """Format of the numbers."""
 
 
 Source = Annotated[

@@ -11,7 +11,7 @@ from groundswell.arrays import HostArray
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import reject
-from groundswell.case.units import Length
+from groundswell.case.units import Accepts, Length
 
 
 def _has_no_z(formula: str | float) -> str | float:
@@ -20,11 +20,15 @@ def _has_no_z(formula: str | float) -> str | float:
     return formula
 
 
+_HEIGHT = Accepts("a number or an expression of x and y", "m")
+
+
 class FormulaTopography(Section):
     """`kind = "formula"`: the elevation in m as an expression in x and y, m."""
 
     kind: Literal["formula"]
-    elevation: Annotated[Formula, AfterValidator(_has_no_z)]
+    elevation: Annotated[Formula, AfterValidator(_has_no_z), _HEIGHT]
+    """Elevation in m, an expression of x and y in m."""
 
 
 def _as_map(value: object) -> HostArray:
@@ -46,7 +50,8 @@ class ArrayTopography(Section):
     """
 
     kind: Literal["array"]
-    elevation: Annotated[Any, PlainValidator(_as_map)]
+    elevation: Annotated[Any, PlainValidator(_as_map), Accepts("rows of numbers", "m")]
+    """Elevations in m, rows from south to north, each from west to east."""
 
 
 class FileTopography(Section):
@@ -55,16 +60,17 @@ class FileTopography(Section):
     NetCDF has `variable` on coordinates x, y or longitude, latitude; a NumPy file (.npy) has an
     array as `ArrayTopography`; an ESRI ASCII grid (.asc) has the coordinates of the region, or
     longitude and latitude. GeoTIFF has a coordinate system of its own.
-
-    Attributes:
-        fill: elevation where the file has none.
     """
 
     kind: Literal["file"]
     file: DataFile
+    """Elevations in NetCDF, NumPy (.npy), ESRI ASCII (.asc) or GeoTIFF."""
     variable: str | None = None
+    """Name of the variable of a NetCDF file, if it has several."""
     coordinates: Literal["region", "geographic"] = "region"
+    """Coordinates of an ESRI ASCII file: those of the region, or longitude and latitude."""
     fill: Length | None = None
+    """Elevation where the file has none."""
 
 
 TopographySection = Annotated[FormulaTopography | ArrayTopography | FileTopography, TaggedUnion()]

@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 from groundswell.case.common import Section
 from groundswell.case.expressions import Expression
 from groundswell.case.problems import reject
-from groundswell.case.units import Unit, is_quantity
+from groundswell.case.units import Accepts, Unit, is_quantity
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,16 @@ class VaryingUnit(Unit):
         if not self.table:
             return f"{super().expected}, or an expression of {names}"
         return f"{super().expected}, an expression of {names}, or {self.described}"
+
+    @property
+    def accepts(self) -> Accepts:
+        """Description of valid values, for the reference."""
+        least = "" if self.least is None else f"{'>' if self.exclusive else '≥'} {self.least:g}"
+        most = "" if self.below is None else f"< {self.below:g}"
+        names = ", ".join(self.variables)
+        table = " or a table" if self.table else ""
+        text = f"{super().accepts.text}, an expression of {names}{table}"
+        return Accepts(text, self.unit, ", ".join(filter(None, [least, most])))
 
     @property
     def bound(self) -> str:

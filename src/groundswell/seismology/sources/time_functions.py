@@ -39,7 +39,9 @@ class TimeFunction(Section):
     """
 
     onset: Time | None = None
+    """Time at which the function starts; 0 by default."""
     centroid: Time | None = None
+    """Time of the centroid of the function, instead of its start."""
 
     def violations(self) -> Iterator[Violation]:
         """Both of onset and centroid."""
@@ -106,6 +108,7 @@ class Brune(TimeFunction):
 
     kind: Literal["brune"] = "brune"
     rise: Annotated[Time, Positive]
+    """T in (t / T^2) exp(-t / T), the time of the peak."""
 
     @property
     def middle(self) -> float:
@@ -132,7 +135,9 @@ class Gaussian(TimeFunction):
 
     kind: Literal["gaussian"] = "gaussian"
     sigma: Annotated[Time, Positive]
+    """Standard deviation."""
     delay: Annotated[Time, Positive] | None = None
+    """Time of the peak after the start, at least 4 sigma; 6 sigma by default."""
 
     def violations(self) -> Iterator[Violation]:
         """A pulse that starts with a jump."""
@@ -166,7 +171,9 @@ class Ricker(TimeFunction):
 
     kind: Literal["ricker"] = "ricker"
     frequency: Annotated[Frequency, Positive]
+    """Frequency of the peak of the spectrum."""
     delay: Annotated[Time, Positive] | None = None
+    """Time of the peak after the start, at least 1 / frequency; 1.5 / frequency by default."""
 
     def violations(self) -> Iterator[Violation]:
         """A wavelet that starts with a jump."""
@@ -202,6 +209,7 @@ class Cosine(TimeFunction):
 
     kind: Literal["cosine"] = "cosine"
     rise: Annotated[Time, Positive]
+    """Duration of the pulse."""
 
     @property
     def middle(self) -> float:
@@ -224,6 +232,7 @@ class Triangle(TimeFunction):
 
     kind: Literal["triangle"] = "triangle"
     rise: Annotated[Time, Positive]
+    """Duration of the pulse."""
 
     @property
     def middle(self) -> float:
@@ -249,8 +258,11 @@ class Trapezoid(TimeFunction):
 
     kind: Literal["trapezoid"] = "trapezoid"
     duration: Annotated[Time, Positive]
+    """Duration of the pulse."""
     rise: Annotated[Time, Positive] | None = None
+    """Duration of the growth; a tenth of the whole by default."""
     decay: Annotated[Time, Positive] | None = None
+    """Duration of the fall; that of the growth by default."""
 
     def violations(self) -> Iterator[Violation]:
         """A rise and a decay that overlap."""
@@ -293,6 +305,7 @@ class Table(TimeFunction):
 
     kind: Literal["table"] = "table"
     file: DataFile
+    """Text file with two columns, time from the start (s) and value."""
 
     @cached_property
     def _rows(self) -> Floats:

@@ -38,6 +38,7 @@ class Downward(Section):
     """The direction of gravity, for fluids with buoyancy."""
 
     down: Literal["-x", "x", "-y", "y", "-z", "z"] = "-z"
+    """Direction of gravity."""
 
 
 class Convection(Downward):
@@ -49,7 +50,9 @@ class Convection(Downward):
 
     kind: Literal["rayleigh"]
     rayleigh: Number
+    """Rayleigh number, of the distance and the difference of the two walls of fixed temperature."""
     prandtl: Number = 0.71
+    """Prandtl number."""
 
 
 class Substance(Downward):
@@ -61,10 +64,15 @@ class Substance(Downward):
 
     kind: Literal["properties"]
     viscosity: Diffusivity
+    """Kinematic viscosity."""
     diffusivity: Diffusivity
+    """Thermal diffusivity."""
     expansion: Expansion
+    """Coefficient of thermal expansion."""
     conductivity: Conductivity | None = None
+    """Thermal conductivity, for solids and walls that exchange heat."""
     gravity: Acceleration = 9.81
+    """Acceleration of gravity."""
 
 
 class Driven(Section):
@@ -75,6 +83,7 @@ class Driven(Section):
 
     kind: Literal["reynolds"]
     reynolds: Number
+    """Reynolds number, of the speed of the fastest wall and the longest side of the box."""
 
 
 Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
@@ -98,16 +107,31 @@ class TimeSection(Section):
     """
 
     duration: Annotated[units.Time, Positive, InRange] | None = None
+    """Duration of flow in time; without it, the flow is steady."""
     step: Annotated[units.Time, Positive, InRange] | None = None
+    """Length of the implicit steps, required for flow in time."""
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
+    """Runge-Kutta scheme of the iteration."""
     local: Flag = True
+    """Whether each point takes its own longest stable step."""
     courant: Number | None = None
+    """Factor of the estimated stability limit; 0.5, 1.0 and 1.2 by default for the three schemes.
+    """
     levels: Count | None = None
+    """Largest number of grids, each with half as many points along an axis as the next finer one;
+    by default all that resolve the flow."""
     steps: Count | None = None
+    """Largest number of steps or cycles; 1,000,000 by default, 10,000 with several grids, 100 for
+    each step in time."""
     tolerance: Annotated[units.Number, Positive] | None = None
+    """Residual at which the iteration ends; 1e-8 by default, 1e-5 in single precision and in time.
+    """
     check_every: Count | None = None
+    """Steps between checks of the residuals; 100 by default, 1 with several grids."""
     dissipation: Number = 0.01
+    """Factor of the fourth-order dissipation of pressure."""
     compressibility: Number = 1.0
+    """Factor of the artificial compressibility."""
 
     @property
     def multigrid(self) -> bool:
@@ -176,6 +200,7 @@ class StartSection(Section):
     """`[start]`: the initial flow, the `flow.nc` of another run in the same box; default: rest."""
 
     flow: Annotated[SerializeAsAny[DataFile], WrapValidator(_as_flow)]
+    """Initial flow: the flow.nc of another run in the same box, on any grid."""
 
 
 class CavityRun(RunSection):
@@ -193,7 +218,9 @@ class CavityOutput(OutputSection):
     recordable: ClassVar[Recordable] = Recordable(FIELDS, files=("flow.nc", "film.nc"))
 
     fields: Flag = True
+    """Whether to write all fields to flow.nc."""
     film: Flag = False
+    """Whether to make a film of the middle plane, for flow in time."""
 
 
 def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
@@ -213,13 +240,19 @@ class CavityCase(Case):
 
     solver: Literal["cavity"] = "cavity"
     time: TimeSection = TimeSection()
+    """The iteration to the steady state, or flow in time."""
     output: CavityOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: CavityRun = CavityRun()
     fluid: Fluid
+    """The fluid, by dimensionless numbers or by its properties."""
     walls: WallsSection = WallsSection()
+    """Conditions at the six sides of the box."""
     grid: GridSection
+    """The box and its points."""
     solid: tuple[SolidSection, ...] = ()
+    """Blocks that conduct heat. Repeat the table for more."""
     start: StartSection | None = None
+    """Initial flow; at rest by default."""
 
     @model_validator(mode="before")
     @classmethod

@@ -31,25 +31,35 @@ class Stretching(Section):
     """`stretching`: how strongly points cluster at the walls of an axis; by default, not at all."""
 
     x: Strength | None = None
+    """Strength of the clustering of points at walls normal to x; even distances by default."""
     y: Strength | None = None
+    """Strength of the clustering of points at walls normal to y; even distances by default."""
     z: Strength | None = None
+    """Strength of the clustering of points at walls normal to z; even distances by default."""
 
 
 class Positions(Section):
     """`positions`: positions of all points along an axis, without the walls, m; default: even."""
 
     x: tuple[Length, ...] | None = None
+    """Positions of all points along x, without the walls; even distances by default."""
     y: tuple[Length, ...] | None = None
+    """Positions of all points along y, without the walls; even distances by default."""
     z: tuple[Length, ...] | None = None
+    """Positions of all points along z, without the walls; even distances by default."""
 
 
 class GridSection(Section):
     """`[grid]`: the size of the box, m, and the points along each axis, without the walls."""
 
     size: tuple[Length, Length, Length] = (1.0, 1.0, 1.0)
+    """Lengths of the box along x, y and z."""
     points: tuple[Count, Count, Count]
+    """Points along x, y and z, without the walls; 1 between two symmetric or periodic sides."""
     stretching: Stretching = Stretching()
+    """How strongly points cluster at the walls, by axis."""
     positions: Positions = Positions()
+    """Positions of all points, by axis, instead of a stretching."""
 
     def violations(self) -> Iterator[Violation]:
         """Axes with both keys, and positions that are too many, too few or out of order."""

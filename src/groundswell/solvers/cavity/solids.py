@@ -42,10 +42,17 @@ class SolidSection(Section):
     """
 
     low: tuple[Position, Position, Position]
+    """Lowest corner of the block."""
     high: tuple[Position, Position, Position]
+    """Highest corner of the block."""
     conductivity: Conductivity
+    """Thermal conductivity; relative to the fluid's where numbers define the fluid."""
     heat_capacity: HeatCapacity | None = None
+    """Heat capacity by volume, for flow in time; relative to the fluid's where numbers define the
+    fluid."""
     power: Power = 0.0
+    """Heat that the whole block releases; divided by the fluid's conductivity where numbers define
+    the fluid."""
 
     @property
     def volume(self) -> float:

@@ -13,7 +13,7 @@ from groundswell.case import units
 from groundswell.case.common import Section, TaggedUnion
 from groundswell.case.expressions import Expression
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import LARGEST, SMALLEST, InRange, Positive, Unit, is_quantity
+from groundswell.case.units import LARGEST, SMALLEST, Accepts, InRange, Positive, Unit, is_quantity
 
 Speed = Annotated[units.Speed, InRange]
 
@@ -35,6 +35,11 @@ def extremes(
     lines[axis] = np.array([size[axis] * high])
     values = Expression(profile)(*np.meshgrid(*lines))
     return float(values.min()), float(values.max())
+
+
+def _or_formula(unit: Unit) -> Accepts:
+    """Description of the values of `_profile`."""
+    return Accepts(f"{unit.noun} or an expression of x, y and z", unit.unit)
 
 
 def _profile(unit: Unit) -> PlainValidator:
@@ -59,8 +64,10 @@ def _in_range(value: Profile) -> Profile:
 
 
 _Bounded = AfterValidator(_in_range)
-Temperature = Annotated[Profile, _profile(Unit("K", "a temperature", "300 K")), _Bounded]
-HeatFlux = Annotated[Profile, _profile(Unit("W/m^2", "a heat flux", "100 W/m^2")), _Bounded]
+_TEMPERATURE = Unit("K", "a temperature", "300 K")
+_FLUX = Unit("W/m^2", "a heat flux", "100 W/m^2")
+Temperature = Annotated[Profile, _profile(_TEMPERATURE), _Bounded, _or_formula(_TEMPERATURE)]
+HeatFlux = Annotated[Profile, _profile(_FLUX), _Bounded, _or_formula(_FLUX)]
 HeatTransfer = Annotated[
     float, Unit("W/m^2/K", "a heat transfer coefficient", "10 W/m^2/K"), Positive, InRange
 ]
@@ -70,6 +77,7 @@ class Wall(Section):
     """A no-slip wall; `velocity` is the wall's own, m/s."""
 
     velocity: tuple[Speed, Speed, Speed] = (0.0, 0.0, 0.0)
+    """Velocity of the wall along x, y and z; 0 along its normal."""
 
 
 class FixedWall(Wall):
@@ -77,6 +85,7 @@ class FixedWall(Wall):
 
     kind: Literal["fixed"]
     temperature: Temperature
+    """Temperature of the wall."""
 
 
 class AdiabaticWall(Wall):
@@ -96,6 +105,7 @@ class FluxWall(Wall):
 
     kind: Literal["flux"]
     flux: HeatFlux
+    """Heat that enters the fluid through the wall; negative if it leaves."""
 
 
 class RobinWall(Wall):
@@ -103,7 +113,9 @@ class RobinWall(Wall):
 
     kind: Literal["robin"]
     h: HeatTransfer
+    """Heat transfer coefficient."""
     ambient: Temperature
+    """Temperature of the surroundings."""
 
 
 class Open(Section):
@@ -153,11 +165,17 @@ class WallsSection(Section):
     """`[walls]`: the six sides; the default is the differentially heated cavity."""
 
     west: Side = FixedWall(kind="fixed", temperature=0.5)
+    """Side at the low end of x."""
     east: Side = FixedWall(kind="fixed", temperature=-0.5)
+    """Side at the high end of x."""
     south: Side = AdiabaticWall(kind="adiabatic")
+    """Side at the low end of y."""
     north: Side = AdiabaticWall(kind="adiabatic")
+    """Side at the high end of y."""
     bottom: Side = AdiabaticWall(kind="adiabatic")
+    """Side at the low end of z."""
     top: Side = AdiabaticWall(kind="adiabatic")
+    """Side at the high end of z."""
 
     def pair(self, axis: int) -> tuple[Side, Side]:
         """The sides at the low and the high end of an axis."""

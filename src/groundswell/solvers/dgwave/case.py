@@ -16,7 +16,8 @@ from groundswell.case.common import (
 )
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Flag
+from groundswell.case.units import Accepts, Flag
+from groundswell.case.value_text import words
 from groundswell.errors import did_you_mean, listed
 from groundswell.seismology.case.base import PlacedSource, SeismicCase
 from groundswell.seismology.case.fault import (
@@ -63,6 +64,9 @@ def _upwind(value: Any) -> float:
     return float(value)
 
 
+_UPWIND = Accepts(f"{words([*FLUXES])} or a number", bounds="≥ 0, ≤ 1")
+
+
 class MethodSection(Section):
     """`[method]`: degree of the elements, flux, equations, material and attenuation.
 
@@ -73,17 +77,24 @@ class MethodSection(Section):
     """
 
     degree: Annotated[int, Field(ge=1, le=MAX_DEGREE, strict=True)] = 4
-    flux: Annotated[float, PlainValidator(_upwind)] = 1.0
+    """Polynomial degree of the elements."""
+    flux: Annotated[float, PlainValidator(_upwind), _UPWIND] = 1.0
+    """Flux between elements: "riemann", "central", or the weight of the Riemann flux."""
     equations: Literal["auto", "acoustic", "elastic"] = "auto"
+    """Equations: "auto" is acoustic if the whole medium is fluid, and elastic otherwise."""
     mechanisms: Annotated[int, Field(ge=2, le=MAX_MECHANISMS, strict=True)] = 3
+    """Number of relaxation mechanisms of attenuation."""
     material: Literal["element", "node"] = "element"
+    """Whether each element has its average material, or each node the one at its position."""
 
 
 class VolumeOutput(Section):
     """Snapshots of whole fields; the interval is rounded to whole time steps."""
 
     interval: Interval
+    """Time between snapshots, rounded to whole steps."""
     fields: Annotated[tuple[str, ...], NotEmpty] = ("vx", "vy", "vz")
+    """Fields to write."""
 
     def violations(self) -> Iterator[Violation]:
         """Yield unknown and repeated fields."""
@@ -113,11 +124,18 @@ class DgWaveOutput(SeismicOutput):
     )
 
     shaking_map: Flag | None = None
+    """Whether to write peak ground velocity and acceleration at the surface; by default unless
+    water reaches it."""
     volumes: VolumeOutput | None = None
+    """Snapshots of whole fields, for ParaView."""
     final_fields: Flag = False
+    """Whether to write all fields at the end."""
     fault_points: FaultPointsOutput | None = None
+    """Time series at points on faults."""
     rupture: RuptureOutput | None = None
+    """Slip of faults over time, also as a source in SRF."""
     strain_green_tensor: StrainGreenTensorOutput | None = None
+    """Strain at points due to a force at a station, for `groundswell synthesize`."""
 
 
 def _lossless(codec: str) -> str:
@@ -132,7 +150,8 @@ class DgWaveRun(RunSection):
 
     unsupported: ClassVar[tuple[str, ...]] = ("processes", "lossy")
 
-    codec: Annotated[str, AfterValidator(_lossless)] = "auto"
+    codec: Annotated[str, AfterValidator(_lossless), Accepts(words(CODECS))] = "auto"
+    """Lossless compression of messages: "none", "mpc", or "auto", the faster one between hosts."""
 
 
 def _misplaced_fault(fault: FaultSection, grid: object) -> Iterator[Violation]:
@@ -159,16 +178,23 @@ class DgWaveCase(SeismicCase):
 
     solver: Literal["dgwave"] = "dgwave"
     grid: AnyGrid  # type: ignore[assignment]
+    """The region and its elements, or a mesh from a file."""
     medium: AnyMedium  # type: ignore[assignment]
     output: DgWaveOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: DgWaveRun = DgWaveRun()
     method: MethodSection = MethodSection()
+    """Degree of the elements, flux and equations."""
     refinement: AnyRefinement | None = None
+    """Halving of elements where waves are slow, or near faults."""
     boundary: BoundarySection = BoundarySection()
+    """Conditions at the surface, the sides and the bottom, or at the surfaces of a mesh."""
     topography: TopographySection | None = None
+    """Elevation of the surface."""
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[FaultSection, ...] = ()
+    """Faults that break by themselves. Repeat the table for more."""
     plasticity: DruckerPragerSection | None = None
+    """Rock that yields in strong shaking."""
 
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves, and what is asked of faults or of rock that are not there."""

@@ -39,8 +39,12 @@ class BoundarySection(Section):
     """
 
     top: Literal["free-surface", "absorbing"] = "free-surface"
+    """Condition at the surface."""
     sides: Literal["pml", "sponge", "periodic"] = "pml"
+    """Condition at the four sides. The bottom is the same, or a matched layer if they are periodic.
+    """
     width: Width = 10
+    """Width of the absorbing layers: a number of cells, or a length. Sponges need 20 cells."""
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -50,6 +54,7 @@ class SplitNodeFault(FaultSection):
     """`[[fault]]`, with a `viscosity` of the stress that acts on its jumps, in time steps."""
 
     viscosity: Annotated[float, Field(ge=0, le=MOST_VISCOUS)] = 0.0
+    """Damping of oscillations of slip from cell to cell, in time steps."""
 
 
 # --- output ---------------------------------------------------------------------------------------
@@ -61,6 +66,7 @@ class VolumeOutput(SurfaceOutput):
     """Snapshots of whole fields."""
 
     fields: Annotated[tuple[FieldName, ...], NotEmpty] = ("vx", "vy", "vz")
+    """Fields to write."""
 
     def violations(self) -> Iterator[Violation]:
         """A field named twice."""
@@ -80,10 +86,15 @@ class EarthquakeOutput(SeismicOutput):
     )
 
     shaking_map: Flag = True
+    """Whether to write peak ground velocity and acceleration at the surface."""
     volumes: VolumeOutput | None = None
+    """Snapshots of whole fields, for ParaView."""
     fault_points: FaultPointsOutput | None = None
+    """Time series at points on faults."""
     rupture: RuptureOutput | None = None
+    """Slip of faults over time, also as a source in SRF."""
     strain_green_tensor: StrainGreenTensorOutput | None = None
+    """Strain at points due to a force at a station, for `groundswell synthesize`."""
 
 
 # --- run ------------------------------------------------------------------------------------------
@@ -99,7 +110,10 @@ class EarthquakeRun(RunSection):
     decisive: ClassVar[tuple[str, ...]] = (*RunSection.decisive, "memory")
 
     memory: Literal["full", "half"] = "full"
+    """Storage of the memory variables of attenuation: 32 bits ("full") or 16 ("half")."""
     materials: Literal["cells", "classes"] = "cells"
+    """Storage of materials: each property of each cell, or 16 bits per cell and a table of up to
+    65,536 materials."""
 
     def violations(self) -> Iterator[Violation]:
         """Memory variables in 16 bits in double precision."""
@@ -124,10 +138,13 @@ class EarthquakeCase(SeismicCase):
     solver: Literal["earthquake"] = "earthquake"
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     boundary: BoundarySection = BoundarySection()
+    """Conditions at the surface, the sides and the bottom."""
     run: EarthquakeRun = EarthquakeRun()
     source: tuple[PlacedSource, ...] = ()
     fault: tuple[SplitNodeFault, ...] = ()
+    """Faults that break by themselves. Repeat the table for more."""
     plasticity: Annotated[DruckerPragerSection | IwanSection, TaggedUnion("model")] | None = None
+    """Rock or soil that yields in strong shaking."""
 
     def violations(self) -> Iterator[Violation]:
         """Nothing that excites waves, or the plastic strain of rock that does not yield."""

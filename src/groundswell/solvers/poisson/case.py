@@ -5,25 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import inf
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from groundswell.case.common import (
     Case,
-    DataFile,
     OutputSection,
     RunSection,
     Section,
     TaggedUnion,
-    exactly_one,
-    repeated,
 )
 from groundswell.case.expressions import Formula, FormulaInTime, depends_on_time
 from groundswell.case.problems import Violation, locate
-from groundswell.case.recording import AxisName, Recordable
-from groundswell.case.units import Count, Flag, Length, Number, Positive
+from groundswell.case.recording import Recordable
+from groundswell.case.units import Count, Flag, Number
 from groundswell.errors import did_you_mean, listed
 from groundswell.solvers.poisson.coefficient_types import (
     CapacityValue,
@@ -31,13 +27,14 @@ from groundswell.solvers.poisson.coefficient_types import (
     ScreeningValue,
     TransferValue,
 )
+from groundswell.solvers.poisson.mesh_section import AXES as AXES
+from groundswell.solvers.poisson.mesh_section import SIDES as SIDES
+from groundswell.solvers.poisson.mesh_section import UNIT as UNIT
+from groundswell.solvers.poisson.mesh_section import BoxMesh as BoxMesh
+from groundswell.solvers.poisson.mesh_section import FileMesh as FileMesh
+from groundswell.solvers.poisson.mesh_section import MeshSection
 from groundswell.solvers.poisson.time_section import TimeSection
 
-Fraction = Annotated[Number, Field(gt=0, le=1)]
-
-AXES: tuple[AxisName, AxisName, AxisName] = ("x", "y", "z")
-SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
-UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 DTYPES = {"double": "float64", "single": "float32"}
 TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the residual
 MAX_DEGREE = 15
@@ -47,78 +44,6 @@ VARYING = ("source", "exact", "value", "ambient")  # keys of functions that may 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
 Precision = Literal["single", "double"]
 RouteName = Literal["auto", "pairwise", "alltoall", "crystal"]
-
-
-# --- the domain -----------------------------------------------------------------------------------
-
-
-class KershawSection(Section):
-    """`kershaw = { eps_y = 0.3, eps_z = 0.3 }`: thin and slanted elements in the unit cube.
-
-    See `meshes.box.kershaw`.
-    """
-
-    eps_y: Fraction
-    eps_z: Fraction
-    smoothness: Literal[0, 1, 2] = 0
-
-
-class BoxMesh(Section):
-    """`kind = "box"`: a structured mesh from `low` to `high`, or of a `size`."""
-
-    kind: Literal["box"]
-    counts: tuple[Count, Count, Count]
-    low: tuple[Length, Length, Length] = UNIT[0]
-    high: tuple[Length, Length, Length] | None = None
-    size: (
-        tuple[Annotated[Length, Positive], Annotated[Length, Positive], Annotated[Length, Positive]]
-        | None
-    ) = None
-    periodic: tuple[AxisName, ...] = ()
-    kershaw: KershawSection | None = None
-
-    @property
-    def corners(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """The lowest and the highest point, m."""
-        if self.size is None:
-            return self.low, self.high or UNIT[1]
-        x, y, z = (low + length for low, length in zip(self.low, self.size, strict=True))
-        return self.low, (x, y, z)
-
-    @property
-    def sides(self) -> dict[str, int]:
-        """Boundary tags of the sides, by name; periodic axes have none."""
-        names = (name for pair in SIDES for name in pair)
-        tags = {name: tag for tag, name in enumerate(names, 1)}
-        return {n: tag for n, tag in tags.items() if AXES[(tag - 1) // 2] not in self.periodic}
-
-    def violations(self) -> Iterator[Violation]:
-        """Two upper ends, empty boxes, and a deformation that needs the unit cube."""
-        yield from repeated("periodic", self.periodic)
-        if self.size is not None and self.high is not None:
-            yield from exactly_one(self, "high", "size")
-        elif not all(a < b < inf for a, b in zip(*self.corners, strict=True)):
-            yield ("high" if self.high else "low",), "must leave each axis a length: low below high"
-        if self.kershaw and self.corners != UNIT:
-            yield ("kershaw",), "is for the unit cube: leave out low, high and size"
-        if self.kershaw and self.periodic:
-            yield ("kershaw",), "cannot be periodic, because the sides would not meet"
-
-
-class FileMesh(Section):
-    """`kind = "file"`: hexahedra from a mesh file; its named surfaces are the sides.
-
-    "gmsh" means the same. `periodic = false` ignores periodic links between sides. `partition`
-    distributes the elements among ranks, see `meshes.partition`.
-    """
-
-    kind: Literal["file", "gmsh"]
-    file: DataFile
-    periodic: Flag = True
-    partition: Literal["bisection", "metis"] = "bisection"
-
-
-MeshSection = Annotated[BoxMesh | FileMesh, TaggedUnion()]
 
 
 # --- the equation ---------------------------------------------------------------------------------
@@ -136,22 +61,35 @@ class EquationSection(Section):
     """
 
     conductivity: ConductivityValue = 1.0
+    """k: a number, an expression of x, y and z, or the six entries xx, xy, xz, yy, yz, zz of a
+    tensor."""
     screening: ScreeningValue = 0.0
+    """c, at least 0, a number or an expression of x, y and z."""
     source: FormulaInTime = 0.0
+    """f, a number or an expression of x, y, z and, with `[time]`, t."""
     exact: FormulaInTime | None = None
+    """Exact solution, if known; the results then include the error."""
     mean: Number | None = None
+    """Mean of u over the domain, where neither the screening nor a side determines u."""
     capacity: CapacityValue | None = None
+    """Factor of du/dt, with `[time]`; 1 by default."""
     initial: Formula | None = None
+    """u at time 0, with `[time]`; 0 by default."""
 
 
 class MaterialSection(Section):
     """`[material.NAME]`: what differs from `[equation]` in a named volume of the mesh."""
 
     conductivity: ConductivityValue | None = None
+    """k in this volume."""
     screening: ScreeningValue | None = None
+    """c in this volume."""
     source: FormulaInTime | None = None
+    """f in this volume."""
     capacity: CapacityValue | None = None
+    """Factor of du/dt in this volume."""
     initial: Formula | None = None
+    """u at time 0 in this volume."""
 
 
 class BoundarySection(Section):
@@ -159,6 +97,7 @@ class BoundarySection(Section):
 
     kind: Literal["fixed", "flux"]
     value: FormulaInTime = 0.0
+    """u on a fixed side; k du/dn with the outward normal n on one with a flux."""
 
 
 class RobinSection(Section):
@@ -166,7 +105,9 @@ class RobinSection(Section):
 
     kind: Literal["robin"]
     h: TransferValue
+    """Transfer coefficient."""
     ambient: FormulaInTime = 0.0
+    """u of the surroundings."""
 
 
 SideSection = Annotated[BoundarySection | RobinSection, TaggedUnion()]
@@ -180,9 +121,14 @@ class MethodSection(Section):
     """
 
     degree: Annotated[int, Field(strict=True, ge=1, le=MAX_DEGREE)] = 7
+    """Polynomial degree of the elements."""
     tolerance: Annotated[Number, Field(gt=0, lt=1)] | None = None
+    """Residual at which the iteration stops, relative to that of u = 0 in the interior; 1e-10 by
+    default, 1e-5 in single precision."""
     iterations: Count = 10_000
+    """Largest number of iterations."""
     preconditioner: Preconditioner = "jacobi"
+    """Preconditioner of the conjugate gradients."""
 
 
 # --- output, and all ------------------------------------------------------------------------------
@@ -203,8 +149,11 @@ class PoissonOutput(OutputSection):
     )
 
     fields: Flag = True
+    """Whether to write u on all elements."""
     film: Flag = False
+    """Whether to make a film of the middle plane across y, with `[time]`."""
     unit: str = ""
+    """Unit of u, for files and colour bars."""
 
     def violations(self) -> Iterator[Violation]:
         """Texts that are no unit."""
@@ -227,6 +176,7 @@ class PoissonRun(RunSection):
 
     precision: Precision = "double"
     route: RouteName = "auto"
+    """How ranks exchange shared nodes."""
 
     def violations(self) -> Iterator[Violation]:
         """A transport that only other solvers have."""
@@ -243,13 +193,19 @@ class PoissonCase(Case):
 
     solver: Literal["poisson"] = "poisson"
     time: TimeSection | None = None
+    """Solution in time; without it, the solution is steady."""
     output: PoissonOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: PoissonRun = PoissonRun()
     mesh: MeshSection
+    """The box and its elements, or a mesh from a file."""
     equation: EquationSection = EquationSection()
+    """Coefficients and source of the equation."""
     material: dict[str, MaterialSection] = Field(default_factory=dict)
+    """What differs from `[equation]` in a volume of the mesh, by name."""
     boundaries: dict[str, SideSection] = Field(default_factory=dict)
+    """Conditions at the sides, by name; without one, a side has no flux."""
     method: MethodSection = MethodSection()
+    """Degree of the elements, and how the linear system is solved."""
 
     @property
     def tolerance(self) -> float:

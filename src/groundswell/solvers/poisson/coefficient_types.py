@@ -8,7 +8,7 @@ from pydantic import PlainValidator
 
 from groundswell.case.expressions import Expression
 from groundswell.case.problems import reject
-from groundswell.case.units import Unit
+from groundswell.case.units import Accepts, Unit
 
 _SCREENING = Unit("1/m^2", "a screening", "4 1/m^2")
 _CONDUCTIVITY = Unit("", "a conductivity", "0.6")
@@ -61,7 +61,14 @@ def _transfer(value: object) -> str | float:
     return found
 
 
-ScreeningValue = Annotated[str | float, PlainValidator(_screening)]
-CapacityValue = Annotated[str | float, PlainValidator(_capacity)]
-ConductivityValue = Annotated[str | float | tuple[str | float, ...], PlainValidator(_conductivity)]
-TransferValue = Annotated[str | float, PlainValidator(_transfer)]
+_FORMULA = "a number or an expression of x, y and z"
+ScreeningValue = Annotated[
+    str | float, PlainValidator(_screening), Accepts(_FORMULA, "1/m^2", "≥ 0")
+]
+CapacityValue = Annotated[str | float, PlainValidator(_capacity), Accepts(_FORMULA, "", "> 0")]
+ConductivityValue = Annotated[
+    str | float | tuple[str | float, ...],
+    PlainValidator(_conductivity),
+    Accepts(f"{_FORMULA}, or a list of 6", "", "> 0"),
+]
+TransferValue = Annotated[str | float, PlainValidator(_transfer), Accepts(_FORMULA, "", "≥ 0")]

@@ -23,8 +23,11 @@ class TimeSection(Section):
     """
 
     duration: Annotated[Time, Positive, InRange]
+    """Duration of the solution in time."""
     step: Annotated[Time, Positive, InRange]
+    """Length of the implicit steps."""
     order: Annotated[int, Field(strict=True, ge=1, le=3)] = 2
+    """Order of accuracy in time."""
 
     @property
     def steps(self) -> int:

@@ -17,7 +17,7 @@ _EXPORTS = {
     "mean_intensity": "intensity",
     "instantaneous_intensity": "intensity",
     "at_pressure_points": "staggered",
-    "phase_correction": "phase_correction",
+    "phase_correction": "aberration",
     "Tissue": "heat.tissue",
     "BONE": "heat.tissue",
     "UltrasoundCase": "case",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import GenericAlias
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,7 +23,17 @@ from groundswell.case.common import (
 )
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable, RecordSection
-from groundswell.case.units import Count, CountOrZero, Flag, Length, Number, Positive, Pressure
+from groundswell.case.units import (
+    Accepts,
+    Count,
+    CountOrZero,
+    Flag,
+    Length,
+    Number,
+    Positive,
+    Pressure,
+)
+from groundswell.case.value_text import accepted
 from groundswell.solvers.ultrasound.media import MediumSection
 from groundswell.solvers.ultrasound.source_case import Position, SourceSection, two_or_three
 
@@ -53,6 +63,13 @@ class OneOrEach:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self._read)
 
+    @property
+    def accepts(self) -> Accepts:
+        """Description of valid values, for the reference."""
+        one = accepted(self.kind)
+        word = f'"{self.word}", ' if self.word else ""
+        return replace(one, text=f"{word}{one.text}, or a list of one for each axis")
+
     def _read(self, value: object) -> object:
         if isinstance(value, list | tuple):
             entries: Any = GenericAlias(tuple, (self.kind, ...))
@@ -71,9 +88,13 @@ class GridSection(Section):
     """
 
     points: Annotated[tuple[Count, ...], AfterValidator(two_or_three)] | None = None
+    """Points of the region along x, y and, in three dimensions, z; from 8 to 2^20."""
     size: Annotated[tuple[Edge, ...], AfterValidator(two_or_three)] | None = None
+    """Lengths of the region, in whole spacings, instead of points."""
     spacing: Annotated[float | tuple[float, ...], OneOrEach(Edge)]
+    """Distance between points: one length for all axes, or one for each."""
     origin: Position = (0.0, 0.0, 0.0)
+    """Position of the first point."""
 
     @property
     def spacings(self) -> tuple[float, float, float]:
@@ -127,7 +148,9 @@ class UltrasoundTime(TimeSection):
     """
 
     courant: Annotated[Number, Positive] = 0.3
+    """Distance that the fastest wave travels in an automatic step, in spacings."""
     reference_speed: Speed | None = None
+    """Sound speed of the k-space correction; the largest in the medium by default."""
 
 
 class BoundarySection(Section):
@@ -141,8 +164,12 @@ class BoundarySection(Section):
     width: Annotated[
         int | tuple[int, ...] | Literal["auto"], OneOrEach(CountOrZero, word="auto")
     ] = "auto"
+    """Points of each absorbing layer: one number for all axes, or one for each; 0 makes an axis
+    periodic. "auto" chooses a width with fast transforms."""
     strength: Annotated[Number, Positive] = 2.0
+    """Largest absorption, Np per point."""
     inside: Flag = False
+    """Whether the layers are inside the region."""
 
 
 # --- initial pressure -----------------------------------------------------------------------------
@@ -152,6 +179,7 @@ class InitialBase(Section):
     """Keys of every initial pressure; `smooth` reduces high wavenumbers by a Blackman window."""
 
     smooth: Flag = True
+    """Whether a Blackman window reduces high wavenumbers."""
 
 
 class BallSection(InitialBase):
@@ -159,8 +187,11 @@ class BallSection(InitialBase):
 
     kind: Literal["ball"]
     centre: Position
+    """Centre of the ball."""
     radius: Edge
+    """Radius of the ball."""
     pressure: Pressure
+    """Pressure in the ball."""
 
 
 class GaussianSection(InitialBase):
@@ -168,8 +199,11 @@ class GaussianSection(InitialBase):
 
     kind: Literal["gaussian"]
     centre: Position
+    """Point of the largest pressure."""
     width: Edge
+    """Standard deviation."""
     pressure: Pressure
+    """Largest pressure."""
 
 
 def _as_pressures(value: object) -> object:
@@ -191,7 +225,9 @@ class ArraySection(InitialBase):
 
     kind: Literal["array"]
     file: DataFile | None = None
-    values: Annotated[Any, PlainValidator(_as_pressures)] | None = None
+    """NumPy file (.npy) with the pressure at all points, (nz, ny, nx) or (ny, nx)."""
+    values: Annotated[Any, PlainValidator(_as_pressures), Accepts("an array", "Pa")] | None = None
+    """Array of the same shape, from Python only, instead of a file."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of file and values."""
@@ -213,7 +249,10 @@ class OverlapSection(Section):
     """
 
     points: Count | None = None
+    """Smallest overlap on either side of a block, instead of an accuracy."""
     accuracy: Annotated[Number, Field(gt=0, lt=1)] = 1e-3
+    """Largest difference of the pressure from that of one rank, relative to the largest pressure
+    anywhere."""
 
 
 class UltrasoundOutput(OutputSection):
@@ -227,8 +266,11 @@ class UltrasoundOutput(OutputSection):
     recordable: ClassVar[Recordable] = Recordable(FIELDS, files=(PEAK_FILE, MEDIUM_FILE, FILM_FILE))
 
     maps: Flag = True
+    """Whether to write the maximum, minimum and root mean square pressure at every point."""
     medium: Flag = True
+    """Whether to write the properties of the medium that vary."""
     film: Flag = False
+    """Whether to make a film of the pressure in a plane along the beam."""
 
     @property
     def records(self) -> tuple[RecordSection, ...]:
@@ -244,6 +286,8 @@ class UltrasoundRun(RunSection):
     """
 
     materials: Literal["cells", "classes"] = "cells"
+    """Storage of materials: each property of each point, or 8 or 16 bits per point and a table of
+    up to 65,536 materials."""
 
 
 class UltrasoundCase(Case):
@@ -255,12 +299,19 @@ class UltrasoundCase(Case):
 
     solver: Literal["ultrasound"] = "ultrasound"
     grid: GridSection
+    """The region and its points."""
     medium: MediumSection
+    """Sound speed, density, absorption and nonlinearity."""
     time: UltrasoundTime
+    """Duration and time step."""
     boundary: BoundarySection = BoundarySection()
+    """Perfectly matched layers."""
     initial: InitialSection | None = None
+    """Pressure at time 0."""
     source: tuple[SourceSection, ...] = ()
+    """Transducers. Repeat the table for more."""
     overlap: OverlapSection = OverlapSection()
+    """Overlap between the blocks of ranks."""
     output: UltrasoundOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: UltrasoundRun = UltrasoundRun()
 

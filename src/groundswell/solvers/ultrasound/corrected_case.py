@@ -10,8 +10,8 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.formats.text import read_text
 from groundswell.formats.toml import toml_text
+from groundswell.solvers.ultrasound.aberration import Correction
 from groundswell.solvers.ultrasound.case import UltrasoundCase
-from groundswell.solvers.ultrasound.phase_correction import Correction
 
 REPLACED = ("phases", "delays", "steering")
 DIGITS = 3

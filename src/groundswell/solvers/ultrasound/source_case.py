@@ -11,6 +11,7 @@ from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, ex
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import MaskWhere
 from groundswell.case.units import (
+    Accepts,
     Angle,
     Frequency,
     Length,
@@ -69,6 +70,7 @@ class PointShape(ShapeSection):
 
     kind: Literal["point"]
     position: Position
+    """Position of the point."""
 
 
 class LineShape(ShapeSection):
@@ -78,7 +80,9 @@ class LineShape(ShapeSection):
 
     kind: Literal["line"]
     start: Position
+    """First end of the line."""
     end: Position
+    """Second end of the line."""
 
 
 class ArcShape(ShapeSection):
@@ -88,9 +92,13 @@ class ArcShape(ShapeSection):
 
     kind: Literal["arc"]
     apex: Position
+    """Middle of the arc."""
     radius: Edge
+    """Radius of curvature."""
     diameter: Edge
+    """Diameter of the aperture."""
     focus: Position
+    """Point on the axis."""
 
 
 class DiscShape(ShapeSection):
@@ -100,8 +108,11 @@ class DiscShape(ShapeSection):
 
     kind: Literal["disc"]
     centre: Position
+    """Centre of the disc."""
     diameter: Edge
+    """Diameter of the disc."""
     normal: Direction = (0.0, 0.0, 1.0)
+    """Direction normal to the disc."""
 
 
 class BowlShape(ShapeSection):
@@ -111,9 +122,13 @@ class BowlShape(ShapeSection):
 
     kind: Literal["bowl"]
     apex: Position
+    """Deepest point of the bowl."""
     radius: Edge
+    """Radius of curvature."""
     diameter: Edge
+    """Diameter of the aperture."""
     focus: Position
+    """Point on the axis."""
 
 
 class RectangleShape(ShapeSection):
@@ -123,10 +138,15 @@ class RectangleShape(ShapeSection):
 
     kind: Literal["rectangle"]
     centre: Position
+    """Centre of the rectangle."""
     width: Edge
+    """Length of one side."""
     height: Edge
+    """Length of the other side."""
     normal: Direction = (0.0, 0.0, 1.0)
+    """Direction normal to the rectangle."""
     rotation: Angle = 0.0
+    """Rotation about the normal."""
 
 
 class AnnularShape(ShapeSection):
@@ -134,9 +154,13 @@ class AnnularShape(ShapeSection):
 
     kind: Literal["annular-array"]
     apex: Position
+    """Deepest point of the bowl."""
     radius: Edge
+    """Radius of curvature."""
     diameters: Annotated[tuple[tuple[Annotated[Length, NonNegative], Edge], ...], NotEmpty]
+    """Inner and outer diameter of each ring."""
     focus: Position
+    """Point on the axis."""
 
     @property
     def elements(self) -> tuple[Surface, ...]:
@@ -166,7 +190,9 @@ class SineSignal(Section):
 
     kind: Literal["sine"]
     frequency: Annotated[Frequency, Positive]
+    """Frequency of the wave."""
     ramp: Annotated[Number, NonNegative] = 3.0
+    """Cycles during which the amplitude grows."""
 
     @property
     def signal(self) -> Signal:
@@ -179,8 +205,11 @@ class BurstSignal(Section):
 
     kind: Literal["burst"]
     frequency: Annotated[Frequency, Positive]
+    """Frequency of the wave."""
     cycles: Annotated[Number, Positive]
+    """Number of cycles."""
     window: Literal["gaussian", "hann"] = "gaussian"
+    """Window that the cycles are multiplied by."""
 
     @property
     def signal(self) -> Signal:
@@ -201,6 +230,9 @@ def _as_samples(value: object) -> object:
     return samples.astype(float)
 
 
+_NUMBERS = Accepts("numbers, or rows of them")
+
+
 class SampledSignal(Section):
     """`kind = "samples"`: values at equal intervals, in a NumPy file or a list.
 
@@ -209,8 +241,13 @@ class SampledSignal(Section):
 
     kind: Literal["samples"]
     interval: Annotated[Time, Positive]
-    values: Annotated[Any, PlainValidator(_as_samples)] | None = None
+    """Time between samples."""
+    values: (
+        Annotated[Any, PlainValidator(_as_samples), Accepts("numbers, or rows of them")] | None
+    ) = None
+    """Samples, or an array (samples, elements)."""
     file: DataFile | None = None
+    """NumPy file (.npy) of samples, instead of values."""
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of values and file."""
@@ -233,16 +270,28 @@ class SourceSection(Section):
     """
 
     shape: Shape | None = None
+    """Shape of the transducer, or a mask of points."""
     elements: Annotated[tuple[Shape, ...], NotEmpty] | None = None
+    """Shapes of the elements of an array, instead of one shape."""
     pressure: Pressure | None = None
+    """Amplitude of the pressure."""
     velocity: Speed | None = None
+    """Amplitude of the particle velocity, instead of the pressure."""
     direction: Direction | None = None
+    """Direction of the velocity."""
     signal: SignalSection
+    """Signal of all elements, or samples for each."""
     mode: Literal["additive", "uncorrected", "dirichlet"] = "additive"
+    """Whether the source adds to the field ("additive"; "uncorrected" without the k-space
+    correction), or sets it ("dirichlet")."""
     weights: Annotated[tuple[Number, ...], NotEmpty] | None = None
+    """Factor of each element; 1 by default."""
     phases: Annotated[tuple[Angle, ...], NotEmpty] | None = None
+    """Phase of each element; 0 by default."""
     delays: Annotated[tuple[Annotated[Time, NonNegative], ...], NotEmpty] | None = None
+    """Delay of each element; 0 by default."""
     steering: Position | None = None
+    """Point at which the sound of all elements arrives at the same time, instead of delays."""
 
     @property
     def shapes(self) -> tuple[Any, ...]:

@@ -8,7 +8,8 @@ from pydantic import Field, PlainValidator, ValidationInfo
 
 from groundswell.case.common import Section
 from groundswell.case.problems import reject
-from groundswell.case.units import Length, Positive
+from groundswell.case.units import Accepts, Length, Positive
+from groundswell.case.value_text import words
 from groundswell.errors import listed
 from groundswell.seismology.case.boundaries import Width
 
@@ -24,6 +25,7 @@ class SpongeSection(Section):
 
     kind: Literal["sponge"]
     width: Annotated[Length, Positive]
+    """Distance from the surface within which all motion decays."""
 
 
 NamedCondition = Literal["absorbing", "free-surface", "rigid"]
@@ -40,7 +42,11 @@ def _condition(value: object, info: ValidationInfo) -> str | SpongeSection:
     return str(value)
 
 
+_CONDITIONS = f"a table, each entry {words(get_args(NamedCondition))} or a table"
 SurfaceCondition = Annotated[Any, PlainValidator(_condition)]
+Surfaces = Annotated[
+    dict[str, SurfaceCondition], Accepts(_CONDITIONS, tables=(("", SpongeSection),))
+]
 
 
 class BoundarySection(Section):
@@ -53,7 +59,13 @@ class BoundarySection(Section):
     """
 
     top: Boundary = "free-surface"
+    """Condition at the surface."""
     sides: Literal[Boundary, "periodic"] = "pml"
+    """Condition at the four sides."""
     bottom: Boundary = "pml"
+    """Condition at the bottom."""
     width: Width = 4
-    surfaces: dict[str, SurfaceCondition] = Field(default_factory=dict)
+    """Width of the layers "pml" and "sponge": a number of elements, or a length."""
+    surfaces: Surfaces = Field(default_factory=dict)
+    """Conditions on the surfaces of a mesh, by name, instead of the other keys: "absorbing", "free-
+    surface", "rigid" or a sponge."""

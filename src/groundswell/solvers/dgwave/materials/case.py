@@ -34,6 +34,7 @@ class VolumesSection(Section):
 
     kind: Literal["volumes"]
     volumes: dict[str, VolumeMedium]
+    """Medium of each volume of the mesh, by name; without a kind it is homogeneous."""
 
     @property
     def has_q(self) -> bool | None:

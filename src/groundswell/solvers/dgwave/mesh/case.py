@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, TypeAdapter
 
-from groundswell.case.common import DataFile, NotEmpty, Section, by_file
+from groundswell.case.common import ByFile, DataFile, NotEmpty, Section
 from groundswell.case.problems import Violation
-from groundswell.case.units import Frequency, Length, NonNegative, Number, Positive
+from groundswell.case.units import Accepts, Frequency, Length, NonNegative, Number, Positive
 from groundswell.errors import InputError
 from groundswell.grids.axis import Spacing
 from groundswell.grids.geography import Geography, require_projected
@@ -43,7 +43,9 @@ def _spacing(value: object) -> Spacing:
     return _EACH.validate_python(value) if one_each else _ONE.validate_python(value)
 
 
-Edges = Annotated[Spacing, PlainValidator(_spacing)]
+Edges = Annotated[
+    Spacing, PlainValidator(_spacing), Accepts("a length or a list of lengths", "m", "> 0")
+]
 
 
 class BricksSection(GridSection):
@@ -53,6 +55,8 @@ class BricksSection(GridSection):
     """
 
     spacing: Annotated[tuple[Edges, Edges, Edges], ForEachAxis]  # type: ignore[assignment]
+    """Edges of the elements: one length for all axes or one for each, or along an axis a list of
+    the edges of all its elements."""
 
     @property
     def cells(self) -> tuple[int, int, int]:
@@ -76,12 +80,16 @@ class BricksSection(GridSection):
 class MeshGeographySection(Section):
     """`[grid.geography]` of a mesh: its position and orientation on Earth.
 
-    `origin` is the position of x = y = 0. Without it, x and y are east and north in `projection`.
+    Without an origin, x and y are east and north in the projection.
     """
 
     origin: tuple[Longitude, Latitude] | None = None
+    """Longitude and latitude of x = y = 0."""
     azimuth: Azimuth = 0.0
+    """Direction of the y axis, clockwise from north."""
     projection: Projection = "tmerc"
+    """Map projection: "tmerc" (transverse Mercator, centred on the origin) or any that PROJ
+    accepts, such as "EPSG:32611"."""
 
     @property
     def frame(self) -> Geography:
@@ -113,8 +121,11 @@ class MeshSection(Section):
     """
 
     file: DataFile
+    """Mesh of hexahedra, with coordinates in m."""
     vertical: Literal["up", "down"] = "up"
+    """Direction of the third axis of the mesh."""
     geography: MeshGeographySection | None = None
+    """Position and orientation of the mesh on Earth."""
 
     @property
     def frame(self) -> Geography | None:
@@ -135,7 +146,7 @@ class MeshSection(Section):
             yield ("longitude",), str(error)
 
 
-AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]
+AnyGrid = Annotated[Any, ByFile(MeshSection, BricksSection)]
 
 
 class RefinementSection(Section):
@@ -147,10 +158,15 @@ class RefinementSection(Section):
     """
 
     frequency: Annotated[Frequency, Positive] | None = None
+    """Highest frequency to resolve; without it, elements are not halved for waves."""
     levels: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] = 2
+    """Largest number of halvings for waves."""
     points: Annotated[Number, Field(ge=2, le=50)] = POINTS_PER_WAVELENGTH
+    """Points per wavelength."""
     faults: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] | None = None
+    """Number of halvings of elements at faults; without it, they are not halved."""
     distance: Annotated[Length, NonNegative] = 0.0
+    """Distance from faults within which elements are halved."""
 
     @property
     def deepest(self) -> int:
@@ -175,7 +191,9 @@ class ForestSection(Section):
     """
 
     file: DataFile
+    """Forest that p4est's `p8est_save` wrote; its trees are the elements of the grid."""
     vertical: Literal["up", "down"] = "up"
+    """Direction of the third axis of the trees."""
 
 
-AnyRefinement = Annotated[Any, by_file(ForestSection, RefinementSection)]
+AnyRefinement = Annotated[Any, ByFile(ForestSection, RefinementSection)]

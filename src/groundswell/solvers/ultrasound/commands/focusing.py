@@ -7,9 +7,9 @@ from pathlib import Path
 
 from groundswell.case.load import load_case
 from groundswell.errors import InputError, quoted
+from groundswell.solvers.ultrasound.aberration import phase_correction
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.corrected_case import corrected_name, write_corrected
-from groundswell.solvers.ultrasound.phase_correction import phase_correction
 from groundswell.solvers.ultrasound.units import MM
 
 

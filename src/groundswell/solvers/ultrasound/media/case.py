@@ -6,169 +6,41 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field, WrapValidator
+from pydantic import Field, WrapValidator
 
 from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, repeated
 from groundswell.case.problems import Violation, reject
-from groundswell.case.recording import AxisName
 from groundswell.case.units import Density, Length, NonNegative, Number, Positive, Speed, Unit
-from groundswell.errors import counted, listed
+from groundswell.errors import listed
 from groundswell.solvers.ultrasound.absorption import STOKES
-from groundswell.solvers.ultrasound.media import shapes
+from groundswell.solvers.ultrasound.media.shape_case import (
+    PROPERTIES as PROPERTIES,
+)
+from groundswell.solvers.ultrasound.media.shape_case import (
+    MaterialSection,
+    ShapeSection,
+)
 from groundswell.solvers.ultrasound.medium import Values
 
-PROPERTIES = ("speed", "density", "absorption", "nonlinearity")
 NETCDF, NIFTI = (".nc", ".h5", ".hdf5"), (".nii", ".nii.gz")
 
 SignedAxis = Literal["x", "y", "z", "-x", "-y", "-z"]
 Effect = Literal["absorption", "dispersion"]
 
-# --- materials ------------------------------------------------------------------------------------
-
-
-class MaterialSection(Section):
-    """Properties of a part of the medium; those that are left out keep their values.
-
-    Absorption is in dB/(MHz^y cm); nonlinearity is the parameter B/A.
-    """
-
-    speed: Annotated[Speed, Positive] | None = None
-    density: Annotated[Density, Positive] | None = None
-    absorption: Annotated[Number, NonNegative] | None = None
-    nonlinearity: Annotated[Number, NonNegative] | None = None
-
-    @property
-    def properties(self) -> dict[str, float]:
-        """The given properties by name."""
-        values = {name: getattr(self, name) for name in PROPERTIES}
-        return {name: value for name, value in values.items() if value is not None}
-
-    def violations(self) -> Iterator[Violation]:
-        """No property at all."""
-        if not self.properties:
-            yield (), f"give {listed(PROPERTIES)}"
-
-
-# --- shapes ---------------------------------------------------------------------------------------
-
-
-def _two_or_three(point: tuple[float, ...]) -> tuple[float, ...]:
-    if len(point) not in (2, 3):
-        reject([((), "must be a list of two or three lengths: x, y and, in 3D, z")])
-    return point
-
-
-Point = Annotated[tuple[Length, ...], AfterValidator(_two_or_three)]
-
-
-def _same_length(section: Section, first: str, second: str) -> Iterator[Violation]:
-    n = len(getattr(section, first))
-    if len(getattr(section, second)) != n:
-        yield (second,), f"must have {counted(n, 'entry', 'entries')}, as {first} has"
-
-
-class LayerSection(MaterialSection):
-    """The layer from <= position < to along an axis; either end may be missing."""
-
-    kind: Literal["layer"]
-    axis: AxisName
-    low: Length | None = Field(None, alias="from")
-    high: Length | None = Field(None, alias="to")
-
-    @property
-    def geometry(self) -> shapes.Shape:
-        """The shape."""
-        return shapes.layer("xyz".index(self.axis), self.low, self.high)
-
-    def violations(self) -> Iterator[Violation]:
-        """Ends out of order."""
-        yield from super().violations()
-        if self.low is not None and self.high is not None and not self.low < self.high:
-            yield ("to",), f"must be greater than from, {self.low:g} m"
-
-
-class BoxSection(MaterialSection):
-    """The box low <= position < high."""
-
-    kind: Literal["box"]
-    low: Point
-    high: Point
-
-    @property
-    def geometry(self) -> shapes.Shape:
-        """The shape."""
-        return shapes.Box(self.low, self.high)
-
-    def violations(self) -> Iterator[Violation]:
-        """Corners out of order."""
-        yield from super().violations()
-        yield from _same_length(self, "low", "high")
-        for n, (low, high) in enumerate(zip(self.low, self.high, strict=False)):
-            if not low < high:
-                yield ("high", n), f"must be greater than low[{n}], {low:g} m"
-
-
-class SphereSection(MaterialSection):
-    """A ball; with `inner`, the radius of its hollow, a shell."""
-
-    kind: Literal["sphere"]
-    centre: Point
-    radius: Annotated[Length, Positive]
-    inner: Annotated[Length, Positive] | None = None
-
-    @property
-    def geometry(self) -> shapes.Shape:
-        """The shape."""
-        return shapes.Sphere(self.centre, self.radius, self.inner)
-
-    def violations(self) -> Iterator[Violation]:
-        """A hollow that is not smaller than the sphere."""
-        yield from super().violations()
-        if self.inner is not None and not self.inner < self.radius:
-            yield ("inner",), f"must be less than the radius, {self.radius:g} m"
-
-
-class CylinderSection(MaterialSection):
-    """A circular cylinder between two points on its axis."""
-
-    kind: Literal["cylinder"]
-    start: Point
-    end: Point
-    radius: Annotated[Length, Positive]
-
-    @property
-    def geometry(self) -> shapes.Shape:
-        """The shape."""
-        return shapes.Cylinder(self.start, self.end, self.radius)
-
-    def violations(self) -> Iterator[Violation]:
-        """Ends that coincide."""
-        yield from super().violations()
-        yield from _same_length(self, "start", "end")
-        if self.start == self.end:
-            yield ("end",), "must differ from start"
-
-
-ShapeSection = Annotated[LayerSection | BoxSection | SphereSection | CylinderSection, TaggedUnion()]
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 
 class FileSection(Section):
-    """A file with values on a rectilinear grid.
-
-    Attributes:
-        file: NetCDF or HDF5 with coordinates x, y, z, or NIfTI.
-        axes: axis of the file along x, y and z of the case; "-z" is the z axis reversed.
-        offset: added to coordinates along x, y and z, m.
-        outside: what the region has outside the file, which must cover the region by default.
-    """
+    """A file with values on a rectilinear grid."""
 
     file: DataFile
+    """NetCDF or HDF5 file with coordinates x, y, z, or a NIfTI image."""
     axes: tuple[SignedAxis, SignedAxis, SignedAxis] = ("x", "y", "z")
+    """Axes of the file along x, y and z of the case; "-z" is the reversed z axis."""
     offset: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
+    """Lengths that are added to the coordinates of the file."""
     outside: Literal["uniform"] | None = None
+    """What the region has outside the file; by default, the file must cover the region."""
 
     @property
     def is_nifti(self) -> bool:
@@ -187,9 +59,13 @@ class VariablesSection(Section):
     """Names of the variables of a file."""
 
     speed: str | None = None
+    """Name of the variable of sound speeds."""
     density: str | None = None
+    """Name of the variable of densities."""
     absorption: str | None = None
+    """Name of the variable of absorption."""
     nonlinearity: str | None = None
+    """Name of the variable of B/A."""
 
 
 class PropertiesFile(FileSection):
@@ -197,6 +73,7 @@ class PropertiesFile(FileSection):
 
     quantity: Literal["properties"]
     variables: VariablesSection = VariablesSection()
+    """Names of the variables, if they differ from those of the properties."""
 
     def violations(self) -> Iterator[Violation]:
         """A NIfTI file, which has a single array."""
@@ -214,20 +91,22 @@ class SkullSection(Section):
     The default speeds and densities are customary for cortical bone and water. The CT number of
     bone has no default because it depends on the scanner; absorption has none because its unit
     depends on the power y of the medium.
-
-    Attributes:
-        bone_hounsfield: CT number of bone without pores: that of the densest bone in the scan.
-        absorption: of bone without pores and of pores only, dB/(MHz^y cm).
-        threshold: CT number at and above which a point is bone.
     """
 
     bone_hounsfield: Annotated[float, _BONE, Positive]
+    """CT number of bone without pores: that of the densest bone in the scan."""
     absorption: tuple[Annotated[Number, NonNegative], Annotated[Number, NonNegative]]
+    """Absorption of bone without pores and of pores only, dB/(MHz^y cm)."""
     threshold: Number = 300.0
+    """CT number at and above which a point is bone."""
     bone_speed: Annotated[Speed, Positive] = 2900.0
+    """Sound speed of bone without pores."""
     bone_density: Annotated[Density, Positive] = 2100.0
+    """Density of bone without pores."""
     water_speed: Annotated[Speed, Positive] = 1500.0
+    """Sound speed in the pores."""
     water_density: Annotated[Density, Positive] = 1000.0
+    """Density in the pores."""
 
     def violations(self) -> Iterator[Violation]:
         """Limits out of order."""
@@ -242,13 +121,16 @@ class HounsfieldFile(FileSection):
 
     quantity: Literal["hounsfield"]
     variable: str = "hounsfield"
+    """Name of the variable of CT numbers."""
     skull: SkullSection
+    """Properties of bone by CT number."""
 
 
 class LabelledMaterial(MaterialSection):
     """Properties of the points with one label."""
 
     label: Annotated[int, Field(strict=True, ge=0, le=2**24)]
+    """Label of the points of this material."""
 
 
 class LabelsFile(FileSection):
@@ -256,7 +138,9 @@ class LabelsFile(FileSection):
 
     quantity: Literal["labels"]
     variable: str = "labels"
+    """Name of the variable of labels."""
     material: Annotated[tuple[LabelledMaterial, ...], NotEmpty]
+    """Properties by label. Repeat the table for more."""
 
     def violations(self) -> Iterator[Violation]:
         """A label with two materials."""
@@ -294,26 +178,24 @@ class MediumSection(Section):
 
     From Python, properties may also be arrays (nz, ny, nx), or (ny, nx) in two dimensions, with one
     value per point of the region; absorbing layers continue the values at its edges.
-
-    Attributes:
-        speed: sound speed, m/s; required unless the file has it.
-        density: density, kg/m^3; required unless the file has it.
-        absorption: coefficient, dB/(MHz^y cm).
-        power: exponent y of the frequency in the absorption; 2 is a thermoviscous fluid.
-        nonlinearity: parameter B/A.
-        effects: which of absorption and the accompanying dispersion to include.
-        shape: parts with other properties; later shapes replace earlier ones.
-        file: properties, CT numbers or labels on a grid.
     """
 
     speed: Annotated[Values, _SPEED, Positive, OrArray] | None = None
+    """Sound speed, required unless the file has it."""
     density: Annotated[Values, _DENSITY, Positive, OrArray] | None = None
+    """Density, required unless the file has it."""
     absorption: Annotated[Values, _NUMBER, NonNegative, OrArray] = 0.0
+    """Coefficient of the absorption, dB/(MHz^y cm)."""
     power: Annotated[Number, Field(gt=0, le=3)] = STOKES
+    """Exponent y of the frequency in the absorption; 2 is a thermoviscous fluid."""
     nonlinearity: Annotated[Values, _NUMBER, NonNegative, OrArray] = 0.0
+    """Parameter B/A; if it is 0 everywhere, the equations are linear."""
     effects: tuple[Effect, ...] = ("absorption", "dispersion")
+    """Effects to include."""
     shape: tuple[ShapeSection, ...] = ()
+    """Parts with other properties; later ones replace earlier ones."""
     file: MediumFile | None = None
+    """Properties, CT numbers or labels on a grid."""
 
     @property
     def may_absorb(self) -> bool:

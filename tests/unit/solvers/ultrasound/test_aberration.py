@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import groundswell as gs
 from groundswell.cli.app import app
 from groundswell.errors import InputError
-from groundswell.solvers.ultrasound.phase_correction import phase_correction
+from groundswell.solvers.ultrasound.aberration import phase_correction
 
 H, SPEED, FREQUENCY = 0.25e-3, 1500.0, 1e6
 TARGET = (11e-3, 7e-3)

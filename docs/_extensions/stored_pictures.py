@@ -1,0 +1,68 @@
+"""Pictures of examples that need a GPU: stored with the date and the card of their last run.
+
+In the text of an example, the directive
+
+    .. stored-picture:: gpu_basin
+
+shows `examples/gallery/stored/gpu_basin.png` with a caption from `gpu_basin.toml` beside it. On a
+machine with a GPU, `python docs/_extensions/stored_pictures.py examples/gallery/gpu_basin.py` runs
+the example and writes both files.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+STORED = Path(__file__).resolve().parents[2] / "examples" / "gallery" / "stored"
+
+
+class StoredPicture(Directive):
+    """A stored picture, with the date and the card of the run that drew it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The picture and its caption."""
+        name = self.arguments[0]
+        settings = self.state.document.settings
+        facts = tomllib.loads((STORED / f"{name}.toml").read_text())
+        page = Path(settings.env.doc2path(settings.env.docname))
+        picture = nodes.image(uri=os.path.relpath(STORED / f"{name}.png", page.parent), alt=name)
+        caption = f"Drawn on {facts['date']:%d %B %Y} on one {facts['card']}."
+        return [nodes.figure("", picture, nodes.caption("", caption))]
+
+
+def store(script: Path) -> None:
+    """Run an example, and store its last picture, the date and the name of the card."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from groundswell import open_backend
+
+    runpy.run_path(str(script), run_name="__main__")
+    STORED.mkdir(exist_ok=True)
+    pyplot.gcf().savefig(STORED / f"{script.stem}.png", dpi=100)
+    card = open_backend("cuda").device
+    facts = f'date = {datetime.date.today().isoformat()}\ncard = "{card}"\n'
+    (STORED / f"{script.stem}.toml").write_text(facts)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the directive."""
+    app.add_directive("stored-picture", StoredPicture)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+if __name__ == "__main__":
+    store(Path(sys.argv[1]))
