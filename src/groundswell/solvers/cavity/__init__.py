@@ -31,7 +31,7 @@ info = SolverInfo(
     benchmarks=".benchmarks:BENCHMARK",
     results={
         name: f".results:{name}"
-        for name in ("fields", "profiles", "nusselt", "heat", "residuals", "history")
+        for name in ("fields", "profiles", "nusselt", "heat", "residuals", "history", "records")
     },
 )
 

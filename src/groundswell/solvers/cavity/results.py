@@ -11,7 +11,7 @@ import numpy as np
 from groundswell.formats import netcdf
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_json, read_table, read_text
-from groundswell.simulation.readers import FileReader
+from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.recording import recordable_of, unit_of
@@ -84,3 +84,16 @@ nusselt = FileReader("nusselt.csv", _table, "this case has no pair of heated wal
 
 # Mean Nusselt numbers, peak velocities on centre lines, and whether the flow is steady.
 heat = FileReader("heat.json", read_json)
+
+
+def records(folder: Path) -> dict[str, xarray.Dataset]:
+    """The files of `output.record` and of the film, by name; values are read when they are used.
+
+    Raises:
+        InputError: the run has not recorded fields, or a file is damaged.
+    """
+    recordable = recordable_of(kind_of_fluid(folder))
+    found: dict[str, xarray.Dataset] = RecordReader(recordable, {fields.file}, downward=False)(
+        folder
+    )
+    return found

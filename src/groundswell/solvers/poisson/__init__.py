@@ -39,7 +39,8 @@ info = SolverInfo(
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     results={
-        name: f".results:{name}" for name in ("fields", "flows", "history", "residuals", "solution")
+        name: f".results:{name}"
+        for name in ("fields", "flows", "history", "records", "residuals", "solution")
     },
 )
 

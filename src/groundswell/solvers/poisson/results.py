@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from groundswell.formats.netcdf import open_dataset
 from groundswell.formats.text import read_json, read_table
-from groundswell.simulation.readers import FileReader
+from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.solvers.poisson.recordable import NO_UNIT
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
@@ -63,3 +63,6 @@ fields = FileReader(
 
 # Iterations, convergence, the range of u, and errors if the exact solution is known.
 solution = FileReader("solution.json", read_json)
+
+# The files of `output.record` and of the film, by name. All of them have units of their own.
+records = RecordReader({}, {flows.file, fields.file}, downward=False)

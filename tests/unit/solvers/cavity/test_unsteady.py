@@ -158,13 +158,10 @@ def test_a_run_records_in_time() -> None:
     np.testing.assert_allclose(history["time"], np.arange(1, 11) * 0.05)
     assert history["nusselt_hot"][-1] == pytest.approx(result.heat["nusselt"], rel=1e-8)
     assert result.heat["time"] == 0.5 and result.heat["steps_above_tolerance"] == 0
-    with (
-        gs.open_record(result.folder / "point.nc")
-        if hasattr(gs, "open_record")
-        else _opened(result.folder / "point.nc") as point
-    ):
-        np.testing.assert_allclose(point["time"], np.arange(5) * 0.1)
-        assert {point[name].units for name in ("time", "x", "z", "T")} == {"1"}  # dimensionless
+    assert sorted(result.records) == ["film.nc", "point.nc"]
+    point = result.records["point.nc"]
+    np.testing.assert_allclose(point["time"], np.arange(5) * 0.1)
+    assert {point[name].units for name in ("time", "x", "z", "T")} == {"1"}  # dimensionless
     assert {result.fields[name].units for name in ("x", "z", "T")} == {"1"}
     assert {history["time"].units, result.profiles["x"]["x"].units} == {"1"}
     assert {"history.png", "flow.png"} < {path.name for path in draw_pictures(result.folder, fail)}
@@ -224,11 +221,6 @@ def test_the_period_of_an_oscillation() -> None:
     assert persistence(times, values) == pytest.approx(1, abs=0.05)
     decaying = 0.01 * np.exp(-0.05 * times) * np.sin(2 * np.pi * times / 3.4)
     assert persistence(times, decaying) == pytest.approx(np.exp(-1), rel=0.1)
-
-
-def _opened(path: Path) -> Any:
-
-    return xarray.open_dataset(path, engine="h5netcdf", decode_times=False)
 
 
 def test_a_steady_flow_stays_as_it_is() -> None:

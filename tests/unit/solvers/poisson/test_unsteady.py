@@ -190,7 +190,8 @@ def test_a_stopped_run_continues_bit_for_bit(order: int, tmp_path: Path) -> None
         found = [xarray.load_dataset(tmp_path / each / name) for each in ("whole", "halves")]
         xarray.testing.assert_identical(*found)
     assert len(whole.history.time) == 6
-    series = xarray.load_dataset(tmp_path / "whole" / "points.nc")
+    assert sorted(whole.records) == ["points.nc", "points_statistics.nc"]
+    series = whole.records["points.nc"]
     assert series.time.values == pytest.approx(0.05 * np.arange(6))
     assert series.u.values[0] == pytest.approx(np.sin(np.pi * np.array([0.5, 0.2])), abs=1e-4)
     assert history_picture(tmp_path / "whole").stat().st_size > 10_000
@@ -199,8 +200,8 @@ def test_a_stopped_run_continues_bit_for_bit(order: int, tmp_path: Path) -> None
 def test_a_film_of_the_middle_plane(tmp_path: Path) -> None:
     case = PoissonCase.from_dict(content(output={"film": True}))
     found = gs.run(case, folder=tmp_path / "run")
-    with xarray.open_dataset(tmp_path / "run" / "film.nc", engine="h5netcdf") as film:
-        assert film.u.shape == (6, 160, 160) and float(film.y) == 0.5
+    film = found.records["film.nc"]
+    assert film.u.shape == (6, 160, 160) and float(film.y) == 0.5
     assert found.summary["case"]["film"] is True
     drawn = solution_film(tmp_path / "run")
     assert drawn.stem == "film" and drawn.stat().st_size > 10_000
