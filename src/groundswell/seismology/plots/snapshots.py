@@ -89,7 +89,7 @@ def _draw_panel(axes: Axes, frame: MapFrame, values: Reals, time: float, limit: 
 
     frame.dress(axes)
     axes.label_outer()
-    axes.locator_params(nbins=3)
+    axes.locator_params(nbins=3, steps=[1, 2, 5, 10])  # labels of few digits: panels are narrow
     axes.annotate(
         f"{time:.3g} s",
         (0.03, 0.97),

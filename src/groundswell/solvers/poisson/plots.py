@@ -52,7 +52,7 @@ def solution_picture(results: str | Path) -> Path:
     with picture(path, 4.6 if len(rendered or panels) > 1 else 6.5) as figure:
         shown: list[Axes] = _show(figure, rendered) or _draw_panels(figure, elements, panels)
         colours, label = _colours(elements.fields["u"]), solution_label(elements.attrs)
-        bar = figure.colorbar(colours, ax=shown, aspect=30, pad=0.02, label=label)
+        bar = figure.colorbar(colours, ax=shown, aspect=30, pad=0.05, label=label)
         bar.outline.set_visible(False)
         cut = ", and behind the middle across y" if len(shown) > 1 else ""
         size = f"; {_size(elements)}" if rendered else ""
@@ -190,9 +190,9 @@ def _label(axes: Axes3D, high: Floats, size: Floats) -> None:
     from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
     axes.tick_params(labelsize=9, pad=0)
-    axes.tick_params(axis="z", pad=4)
+    axes.tick_params(axis="z", pad=3)
     is_flat = size[2] < _SHORTEST * size.max()  # matplotlib then puts labels nearer
-    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": 8}
+    pads = {"x": 20 if is_flat else 8, "y": 10 if is_flat else 2, "z": 6}
     for n, name in enumerate("xyz"):
         axis, length = getattr(axes, f"{name}axis"), size[n] / size.max()
         axis.labelpad = pads[name]
