@@ -67,6 +67,13 @@ def compare(
     channel: Annotated[
         str, typer.Option(metavar="PATTERN", help='Channels of the records, as in "BH?".')
     ] = "*",
+    inventory: Annotated[
+        Path | None,
+        typer.Option(
+            help="StationXML with the directions of the observed channels; components 1 and 2 are "
+            "rotated to N and E."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(help="Folder for the files; by default `comparison` in RESULTS."),
@@ -94,6 +101,7 @@ def compare(
         "origin": origin,
         "max_shift": max_shift,
         "channel": channel,
+        "inventory": inventory,
     }
     found = comparison_files.write(results, observed, given, output, pictures=not no_pictures)
     comparison_files.show(found, as_json=as_json)

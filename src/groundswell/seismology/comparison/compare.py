@@ -12,6 +12,7 @@ import numpy as np
 from groundswell.errors import CaseError, InputError
 from groundswell.seismology.case.comparison import ComparisonOptions
 from groundswell.seismology.comparison import pictures
+from groundswell.seismology.comparison.directions import read_directions
 from groundswell.seismology.comparison.measures import Row, measure
 from groundswell.seismology.comparison.pairs import Pair, Station
 from groundswell.seismology.comparison.records import Record, origin_of, read_motion, read_records
@@ -91,7 +92,9 @@ class Comparison:
         return drawn
 
 
-def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
+def compare(
+    results: str | Path, observed: Any, inventory: Any = None, **options: Any
+) -> Comparison:
     """Compare the seismograms of a run with observed records.
 
     Both are resampled to common times, at the shorter of both intervals, and then filtered alike.
@@ -100,6 +103,8 @@ def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
         results: the results folder, or its `seismograms.h5`.
         observed: an ObsPy stream in SI units, paths of miniSEED or SAC files, or another results
             folder or `Result`. Stations have the same codes.
+        inventory: StationXML, or an ObsPy inventory, with the directions of the observed channels,
+            by which components such as 1 and 2 are rotated to N and E.
         options: see `ComparisonOptions`; for example `band=(0.05, 0.5)`, Hz.
 
     Raises:
@@ -107,7 +112,8 @@ def compare(results: str | Path, observed: Any, **options: Any) -> Comparison:
     """
     chosen = options_of(options)
     motion = read_motion(Path(results), chosen.quantity)
-    records = read_records(observed, origin_of(chosen, motion.attrs), chosen)
+    zero, channels = origin_of(chosen, motion.attrs), read_directions(inventory)
+    records = read_records(observed, zero, chosen, channels)
     distances = epicentral_distances(motion)
     found = [*stations(motion, distances, records, chosen.components)]
     pairs, warnings = _paired(found, chosen)

@@ -12,6 +12,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.case.comparison import ComparisonOptions
+from groundswell.seismology.comparison.directions import towards_axes
 from groundswell.seismology.comparison.records import Record
 from groundswell.seismology.formats.seismograms import sampling_interval
 from groundswell.seismology.motion import multiples, rotate
@@ -81,7 +82,7 @@ class Station:
         time = self._common_times(options.band)
         longer, inside = _extended(time, options.band)
         simulated = self._turned(self._simulated(longer, time[-1]))
-        observed = self._turned({c: self._observed(c, longer, time[-1]) for c in self._records})
+        observed = self._turned(self._oriented(longer, time[-1]))
         names = ("Z", "N", "E", "H") if self._azimuth is None else ("Z", "R", "T")
         found = [name for name in names if name in observed]
         both = (
@@ -136,6 +137,11 @@ class Station:
         if not np.isfinite(values).all():
             raise InputError(f"{self.name}: the observed component {component} has gaps")
         return resample(own, values, np.clip(time, own[0], min(own[-1], end)))
+
+    def _oriented(self, time: Floats, end: float) -> dict[str, Floats]:
+        """The observed motion towards E, N and Z, where the directions of components are known."""
+        motion = {code: self._observed(code, time, end) for code in self._records}
+        return towards_axes(motion, {code: of.direction for code, of in self._records.items()})
 
     def _turned(self, motion: Mapping[str, Floats]) -> dict[str, Floats]:
         """R and T instead of E and N, if these components are compared."""

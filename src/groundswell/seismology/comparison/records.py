@@ -16,6 +16,7 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.seismology.case.comparison import ComparisonOptions
 from groundswell.seismology.case.events import as_date
+from groundswell.seismology.comparison.directions import Direction, direction_of
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     QUANTITIES,
@@ -42,6 +43,7 @@ class Record:
         start: time of the first sample, s after time 0 of the run.
         interval: between samples, s.
         values: in SI units; NaN in gaps.
+        direction: azimuth and dip of the component, degrees; None for that of its code.
     """
 
     network: str
@@ -50,6 +52,7 @@ class Record:
     start: float
     interval: float
     values: Floats
+    direction: Direction | None = None
 
     @property
     def component(self) -> str:
@@ -94,19 +97,24 @@ def date_of(attrs: Attributes) -> str | None:
     return attrs.get("reference_time") or attrs.get("origin_time")
 
 
-def read_records(observed: Any, zero: str | None, options: ComparisonOptions) -> list[Record]:
+def read_records(
+    observed: Any, zero: str | None, options: ComparisonOptions, inventory: Any = None
+) -> list[Record]:
     """The observed records whose channels fit the options.
 
     Args:
         observed: an ObsPy stream, a `Result`, or paths: files of miniSEED, SAC or HDF5, folders of
             SAC files or results folders.
         zero: date of time 0 of the run.
+        inventory: ObsPy's, with directions of channels; None without.
 
     Raises:
         InputError: a file cannot be read, records have no common time with the run's, or no channel
             fits.
     """
-    found = [record for part in _parts(observed) for record in _read(part, zero, options)]
+    found = [
+        record for part in _parts(observed) for record in _read(part, zero, options, inventory)
+    ]
     chosen = [each for each in found if _fits(each.channel, options.channel)]
     if not chosen:
         channels = sorted({each.channel for each in found})
@@ -131,7 +139,7 @@ def _parts(observed: Any) -> list[Any]:
     return [observed]
 
 
-def _read(part: Any, zero: str | None, options: ComparisonOptions) -> list[Record]:
+def _read(part: Any, zero: str | None, options: ComparisonOptions, inventory: Any) -> list[Record]:
     file = found_file(part, recorded_quantity(options.quantity)) if isinstance(part, Path) else None
     if file and is_hdf5(file):
         return [*_of_run(file, zero, options)]
@@ -141,7 +149,7 @@ def _read(part: Any, zero: str | None, options: ComparisonOptions) -> list[Recor
             "the run has no date of time 0, to which the times of observed records refer; set "
             "event.origin_time in its case, or give the option origin"
         )
-    return [*_of_traces(traces, zero)]
+    return [*_of_traces(traces, zero, inventory)]
 
 
 def _traces(stream: Any) -> Iterable[Any]:
@@ -173,7 +181,7 @@ def _seconds(date: str, zero: str) -> float:
     return (first - second).total_seconds()
 
 
-def _of_traces(traces: Iterable[Any], zero: str) -> Iterator[Record]:
+def _of_traces(traces: Iterable[Any], zero: str, inventory: Any) -> Iterator[Record]:
     """The traces of each channel, joined; NaN in gaps between them."""
     import obspy
 
@@ -185,11 +193,13 @@ def _of_traces(traces: Iterable[Any], zero: str) -> Iterator[Record]:
     for name, own in groups.items():
         if len({round(each.stats.delta, 9) for each in own}) > 1:
             raise InputError(f"{name} has several sampling intervals; give a part with one")
+        direction = direction_of(own[0], inventory)
         joined = obspy.Stream(own).merge(fill_value=np.nan)[0]
         stats = joined.stats
         channel = ".".join(filter(None, (stats.location, stats.channel)))
         codes = stats.network, stats.station, channel
-        yield Record(*codes, float(stats.starttime - origin), float(stats.delta), joined.data)
+        times = float(stats.starttime - origin), float(stats.delta)
+        yield Record(*codes, *times, joined.data, direction)
 
 
 def origin_of(options: ComparisonOptions, attrs: Attributes) -> str | None:

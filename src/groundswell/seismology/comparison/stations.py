@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
+from groundswell.seismology.comparison.directions import NUMBERED, useless
 from groundswell.seismology.comparison.pairs import HORIZONTAL, Station
 from groundswell.seismology.comparison.records import Record
 from groundswell.seismology.source_distances import azimuths
 
 if TYPE_CHECKING:
     import xarray
+
+
+VERTICAL = "Z"
 
 
 def stations(
@@ -26,13 +30,19 @@ def stations(
     towards = azimuths(motion) if frame == "ZRT" else [None] * motion.sizes["station"]
     for site, distance, azimuth in zip(motion, distances, towards, strict=True):
         own, name = _of_site(site, records), str(site["station"].item())
-        unknown = sorted({each.channel for each in own if each.component in "123"})
-        if unknown:
+        usable = [each for each in own if each.component not in NUMBERED or each.direction]
+        if unknown := sorted({each.channel for each in own} - {each.channel for each in usable}):
             yield (
                 f"{name}: channels {', '.join(unknown)} have no known direction and are left out; "
-                "rotate them to N and E first"
+                "give their StationXML with the option inventory, or rotate them to N and E first"
             )
-        found = _by_component(name, own, frame, set(site["component"].values.astype(str)))
+        found = _by_component(name, usable, frame, set(site["component"].values.astype(str)))
+        if lost := useless({code: each.direction for code, each in found.items()}):
+            channels = ", ".join(found.pop(code).channel for code in lost)
+            yield (
+                f"{name}: channels {channels} are left out, because their directions do not "
+                "give the motion towards E, N or Z; give the other components, too"
+            )
         if found:
             yield Station(site, float(distance), azimuth, found)
 
@@ -72,18 +82,25 @@ def _by_component(
 ) -> dict[str, Record]:
     """The records of the components that are needed: those of the run, R and T."""
     wanted = components | {"R", "T"} if frame == "ZRT" else components
+    wanted |= NUMBERED if VERTICAL in components else frozenset()
     found: dict[str, Record] = {}
     for each in records:
         if each.component in wanted and found.setdefault(each.component, each) is not each:
             raise InputError(_ambiguous(name, each.component, records))
+    if (numbered := found.keys() & NUMBERED) and found.keys() & {*HORIZONTAL, "R", "T"}:
+        raise InputError(_ambiguous(name, min(numbered), records, "besides N, E, R or T"))
     has_both = found.keys() >= {*HORIZONTAL} and not found.keys() & {"R", "T"}
     unused = {*HORIZONTAL} if frame == "ZRT" and not has_both else set()
     return {component: each for component, each in found.items() if component not in unused}
 
 
-def _ambiguous(name: str, component: str, records: Sequence[Record]) -> str:
+def _ambiguous(
+    name: str, component: str, records: Sequence[Record], besides: str | None = None
+) -> str:
     channels = sorted({each.channel for each in records if each.component == component})
+    kind = f"a record of component {component} {besides}" if besides else None
+    kind = kind or f"several records of component {component}"
     return (
-        f"{name} has several records of component {component} ({', '.join(channels)}); choose "
+        f"{name} has {kind} ({', '.join(channels)}); choose "
         f'with the option channel, as in "{channels[0][:-1]}?"'
     )

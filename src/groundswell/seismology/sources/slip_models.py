@@ -78,17 +78,30 @@ def _centred(segment: FspSegment, path: Path) -> FspSegment:
             "% Invs : Dz = ..., and none of segments, WID"
         )
     strike, dip, _ = _angles(segment, path)
-    down, across = 0.5 * width * np.sin(np.radians(dip)), 0.5 * width * np.cos(np.radians(dip))
-    names = ("LON", "LAT", "Z")
-    longitude, latitude, depth = (segment.required(name) for name in names)
-    frame = _frame(segment)
-    x, y = frame.to_grid(longitude, latitude)
-    angle = np.radians(strike)
-    places = frame.to_lonlat(x + 1e3 * across * np.cos(angle), y - 1e3 * across * np.sin(angle))
+    try:
+        places = _down_the_dip(segment, strike, dip, 500.0 * width)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     values = segment.values.copy()
-    for name, of in zip(names, (*places, depth + down), strict=True):
+    for name, of in zip(("LON", "LAT", "Z"), places, strict=True):
         values[:, segment.columns.index(name)] = of
     return replace(segment, values=values, at_top=False)
+
+
+def _down_the_dip(
+    segment: FspSegment, strike: Floats, dip: Floats, distance: float
+) -> tuple[Floats, Floats, Floats]:
+    """Longitudes, latitudes (degrees) and depths (km) of points a distance (m) below the rows.
+
+    Raises:
+        InputError: positions are outside the range of a projection.
+    """
+    across, angle = distance * np.cos(np.radians(dip)), np.radians(strike)
+    frame = _frame(segment)
+    x, y = frame.to_grid(segment.required("LON"), segment.required("LAT"))
+    moved = frame.to_lonlat(x + across * np.cos(angle), y - across * np.sin(angle))
+    depth = segment.required("Z") + 1e-3 * distance * np.sin(np.radians(dip))
+    return np.asarray(moved[0]), np.asarray(moved[1]), depth
 
 
 def _width_of_rows(segment: FspSegment) -> float | None:
