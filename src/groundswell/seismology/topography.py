@@ -22,6 +22,7 @@ Elevation = Callable[[Floats, Floats], Floats]
 ORDER = 3  # of splines through the points of maps
 MARGIN = 8  # points of a map around the region that its spline takes into account
 LARGEST = 40_000_000  # points of a map that a spline may have
+_CLOSEST = 1e-9  # of the extent: distance of coordinates; less only in damaged files
 HIGHEST = 20e3  # m; elevations beyond it mark missing data
 
 
@@ -102,8 +103,10 @@ def _without_gaps(found: ElevationMap, rows: slice, columns: slice, fill: float 
 
 def _window(axis: Floats, at: Reals, found: ElevationMap) -> slice:
     """The part of an axis that surrounds positions."""
-    if len(axis) < 2 or not (np.diff(axis) > 0).all():
-        raise InputError(f"{found.source}: coordinates must be two or more values in order")
+    if not (len(axis) > 1 and (np.diff(axis) > _CLOSEST * (axis[-1] - axis[0])).all()):
+        raise InputError(
+            f"{found.source}: coordinates must be two or more values in order; correct them"
+        )
     rounding = 1e-6 * (axis[-1] - axis[0])
     if at.min() < axis[0] - rounding or at.max() > axis[-1] + rounding:
         raise InputError(

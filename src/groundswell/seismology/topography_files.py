@@ -145,12 +145,13 @@ def _read_esri(path: Path, geographic: bool) -> ElevationMap:
     lines = read_text(path, "an ESRI ASCII grid").splitlines()
     words = [line.split() for line in lines]
     count = next((n for n, row in enumerate(words) if not row or not row[0][0].isalpha()), 0)
-    header = {row[0].lower(): float(row[1]) for row in words[:count] if len(row) == 2}
-    at_centre = {"xllcenter", "yllcenter"} <= header.keys()
-    low = ("xllcenter", "yllcenter") if at_centre else ("xllcorner", "yllcorner")
-    if missing := {"ncols", "nrows", "cellsize", *low} - header.keys():
-        raise InputError(f"{path} lacks {', '.join(sorted(missing))}; give an ESRI ASCII grid")
-    nx, ny, step = int(header["ncols"]), int(header["nrows"]), header["cellsize"]
+    with read_errors_reported(path, "an ESRI ASCII grid", "correct its header"):
+        header = {row[0].lower(): float(row[1]) for row in words[:count] if len(row) == 2}
+        at_centre = {"xllcenter", "yllcenter"} <= header.keys()
+        low = ("xllcenter", "yllcenter") if at_centre else ("xllcorner", "yllcorner")
+        if missing := {"ncols", "nrows", "cellsize", *low} - header.keys():
+            raise InputError(f"{path} lacks {', '.join(sorted(missing))}; give an ESRI ASCII grid")
+        nx, ny, step = int(header["ncols"]), int(header["nrows"]), header["cellsize"]
     values = parse_numbers("\n".join(lines[count:]), path, count + 1)
     if values.size != nx * ny or min(nx, ny) < 2:
         raise InputError(f"{path} has {values.size} elevations; nrows x ncols are {ny} x {nx}")

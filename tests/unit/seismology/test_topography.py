@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from damage import count_refused
 from numpy.typing import NDArray
+from variants import long_variants
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
@@ -189,3 +191,27 @@ def test_depths_and_other_quantities_are_refused(
 
 def test_a_depth_that_says_it_is_positive_upwards_is_an_elevation(tmp_path: Path) -> None:
     check(write_map(tmp_path / "map.nc", "depth", positive="up"))
+
+
+@pytest.mark.parametrize("count", [25, *long_variants([100])])
+@pytest.mark.parametrize("name", ["a.nc", "b.nc", "a.npy", "a.asc"])
+def test_mutants(tmp_path: Path, name: str, count: int) -> None:
+    """Of NetCDF versions 4 and 3, and of texts by bytes and by words."""
+    x, y = points()
+    path = tmp_path / name
+    if path.suffix == ".nc":
+        data = xr.Dataset({"z": (("y", "x"), elevations(x, y))}, {"x": x, "y": y})
+        data.to_netcdf(path, engine="h5netcdf" if name == "a.nc" else "scipy")
+    elif path.suffix == ".npy":
+        np.save(path, elevations(x, y))
+    else:
+        rows = "\n".join(" ".join(f"{z:.2f}" for z in row) for row in elevations(x, y)[::-1])
+        head = "ncols 9\nnrows 7\nxllcenter 0\nyllcenter 0\ncellsize 375\nNODATA_value -9999\n"
+        path.write_text(head + rows + "\n")
+    words = 0.5 if path.suffix == ".asc" else 0.0
+
+    def read(mutant: Path) -> None:
+        found = build_elevation(FileTopography(kind="file", file=mutant), SIZE)(X, Y)
+        assert np.isfinite(found).all()
+
+    assert count_refused(read, path, path.read_bytes(), range(count), words=words) > count / 8

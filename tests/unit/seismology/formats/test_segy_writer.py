@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,12 @@ SITES = [
 ]
 
 
-def gather(folder: Path, quantity: ReceiverQuantity = PRESSURE, **options: Any) -> xarray.DataArray:
+def gather(
+    folder: Path, quantity: ReceiverQuantity = PRESSURE, sites: Any = SITES, **options: Any
+) -> xarray.DataArray:
     block = rng.normal(size=(50, len(SITES), len(quantity.components))).astype("f4")
     options = {"interval": 0.004, "attrs": ATTRS, "start": -0.012, **options}
-    with SeismogramWriter(folder / "file.h5", SITES, quantity=quantity, **options) as writer:
+    with SeismogramWriter(folder / "file.h5", sites, quantity=quantity, **options) as writer:
         writer.append(block)
     return read_seismograms(folder / "file.h5", quantity)
 
@@ -91,6 +94,40 @@ def test_segyio_reads_headers_and_samples(tmp_path: Path) -> None:
         lines = [*segy_format._sentences(gather(tmp_path, quantity), 17, 4000)]
         assert max(map(len, lines)) <= 76
     assert cards[38].startswith("C39 SEG Y REV1") and cards[39].startswith("C40 END TEXTUAL")
+
+
+def test_a_geographic_survey_has_longitudes_latitudes_and_depths_of_water(tmp_path: Path) -> None:
+    """Seconds of arc, of which a thousandth is 3 cm, as segyio reads them."""
+    segyio = pytest.importorskip("segyio", reason="needs segyio")
+    fields = segyio.TraceField
+    longitudes, latitudes = [-118.123456, -118.2, 179.9999999], [34.0, -34.654321, 0.0]
+    depths = [12.5, 0.0, 4321.1]
+    sites = [
+        replace(site, longitude=longitude, latitude=latitude, water_depth=depth)
+        for site, longitude, latitude, depth in zip(
+            SITES, longitudes, latitudes, depths, strict=True
+        )
+    ]
+    source = {"event_longitude": -118.5, "event_latitude": 33.75, "event_water_depth": 80.04}
+    array = gather(tmp_path, sites=sites, attrs={**ATTRS, **source})
+    path = write_segy(array, tmp_path / "pressure.segy")
+    with segyio.open(path, ignore_geometry=True) as file:
+        found = {field: file.attributes(field)[:].astype(float) for field in (
+            fields.CoordinateUnits, fields.SourceGroupScalar, fields.ElevationScalar,
+            fields.SourceX, fields.SourceY, fields.GroupX, fields.GroupY, fields.offset,
+            fields.SourceWaterDepth, fields.GroupWaterDepth, fields.SourceDepth,
+        )}  # fmt: skip
+        text = bytes(file.text[0]).decode("ascii", errors="replace")
+    assert set(found[fields.CoordinateUnits]) == {2} and "SECONDS OF ARC" in text
+    assert set(found[fields.SourceGroupScalar]) == set(found[fields.ElevationScalar]) == {-1000}
+    degrees = {fields.SourceX: -118.5, fields.SourceY: 33.75}
+    degrees |= {fields.GroupX: longitudes, fields.GroupY: latitudes}
+    for field, values in degrees.items():
+        assert np.allclose(found[field] / 3.6e6, values, rtol=0, atol=0.5 / 3.6e6)
+    assert np.allclose(found[fields.SourceWaterDepth] / 1000, 80.04)
+    assert np.allclose(found[fields.GroupWaterDepth] / 1000, depths)
+    assert np.allclose(found[fields.SourceDepth] / 1000, 6.25)
+    assert found[fields.offset].tolist() == [66, -35, 1000]
 
 
 @pytest.mark.parametrize("frame", ["ZNE", "ZRT"])

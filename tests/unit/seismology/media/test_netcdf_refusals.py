@@ -8,9 +8,11 @@ import tracemalloc
 import numpy as np
 import pytest
 import xarray as xr
+from damage import count_refused
 from netcdf_models import centres, netcdf_medium, save
 from numpy.testing import assert_allclose
 from random_media import CELLS, ROCK, SPACING, random_model
+from variants import long_variants
 
 from groundswell.errors import InputError
 from groundswell.seismology.media.statistics import medium_statistics
@@ -134,6 +136,21 @@ def test_damage_is_reported_in_one_line_and_without_a_traceback(tmp_path, model)
         except InputError as error:
             assert "\n" not in str(error)
     gc.collect()  # h5netcdf's traceback comes from destructors
+
+
+@pytest.mark.parametrize("count", [25, *long_variants([100])])
+@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
+def test_mutants(tmp_path, model, engine, count):
+    """Of NetCDF versions 4 and 3."""
+    model.attrs = {}
+    content = save(tmp_path, model, engine=engine).read_bytes()
+
+    def read(path):
+        statistics = medium_statistics(netcdf_medium(path, CELLS, SPACING))
+        assert np.isfinite([statistics.vp_max, statistics.speed_min]).all()
+
+    assert count_refused(read, tmp_path / "a.nc", content, range(count)) > count / 8
+    gc.collect()
 
 
 def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):

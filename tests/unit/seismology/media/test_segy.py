@@ -89,6 +89,20 @@ def test_a_volume_in_the_coordinates_of_the_region(tmp_path: Path) -> None:
     assert found.qs is None
 
 
+@pytest.mark.parametrize(("scalar", "factor"), [(0, 1), (1, 1), (10, 0.1), (-10, 10), (-1000, 1e3)])
+def test_scalars_of_coordinates(tmp_path: Path, scalar: int, factor: float) -> None:
+    """They multiply if positive, and divide if negative (SEG Y rev 1, bytes 71-72)."""
+    values = random_speeds(8, 5, 6, 12)
+
+    def header(inline: int, crossline: int) -> dict[int, int]:
+        x, y = 100 * (crossline - 100), 150 * (inline - 10)
+        return {SCALAR: scalar, X: round(factor * x), Y: round(factor * y)}
+
+    path = write_segy(tmp_path / "a.sgy", values, INLINES, CROSSLINES, header)
+    point = np.array([[600.0, 450.0, 40.0]])
+    assert np.allclose(build_sampled(section(path), point).sample(point).vp, values[3, 2, 4])
+
+
 def test_a_volume_in_a_projection_is_turned(tmp_path: Path) -> None:
     """Coordinates are rounded to 1 cm, so speeds to 0.02 m/s."""
     frame = Geography.from_origin((10.0, 46.0), (400.0, 300.0), 25.0)
