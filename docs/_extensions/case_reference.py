@@ -18,6 +18,7 @@ from groundswell.case.reference import Key, Table, tables
 
 COLUMNS = ("key", "values", "unit", "default", "range", "meaning")
 WIDTHS = (14, 22, 8, 10, 10, 36)
+_QUOTED = re.compile(r'("[^"]*")')
 _MARKED = re.compile(r"`([^`]+)`")
 
 
@@ -27,40 +28,52 @@ class CaseReference(Directive):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """The sections."""
+        """The sections; those of several kinds have one for each."""
         found = tables(registry.find(self.arguments[0]).load("case"))
-        anchors: dict[str, str] = {}
+        kinds: dict[str, list[Table]] = {}
         for table in found:
-            for path in (table.path, *table.also):
-                anchors.setdefault(path, table.anchor)
-        return [section_of(table, anchors) for table in found]
+            kinds.setdefault(table.path, []).append(table)
+        anchors = {path: each[0].anchor for path, each in kinds.items()}
+        for table in found:
+            anchors |= {path: anchors[table.path] for path in table.also if path not in anchors}
+        anchors |= {path: _anchor(path) for path, each in kinds.items() if len(each) > 1}
+        return [section_of(path, each, anchors) for path, each in kinds.items()]
 
 
-def section_of(table: Table, anchors: dict[str, str]) -> nodes.section:
-    """The section of a table.
+def _anchor(path: str) -> str:
+    return f"case-{path.replace('.', '-').replace('_', '-').lower()}"
+
+
+def section_of(path: str, kinds: list[Table], anchors: dict[str, str]) -> nodes.section:
+    """The section of a table, or of all kinds of a table.
 
     Args:
         anchors: the anchors of all tables, by path.
     """
-    section = nodes.section(ids=[table.anchor], names=[table.anchor])
-    section += nodes.title("", "", *_title(table))
-    for paragraph in table.text.split("\n\n"):
-        section += nodes.paragraph("", "", *marked(paragraph.replace("\n", " ")))
-    if table.also:
-        paths = ", ".join(f"`{path}`" for path in table.also)
-        section += nodes.paragraph("", "", *marked(f"The same keys: {paths}."))
-    section += _grid(table, anchors)
+    heading = nodes.literal("", kinds[0].heading) if path else nodes.Text("The top of the file")
+    section = nodes.section(ids=[anchors[path]], names=[anchors[path]])
+    section += nodes.title("", "", heading)
+    for table in kinds:
+        section += _contents(table, anchors) if len(kinds) == 1 else _kind(table, anchors)
     return section
 
 
-def _title(table: Table) -> Iterator[nodes.Node]:
-    if not table.path:
-        yield nodes.Text("The top of the file")
-        return
-    yield nodes.literal("", table.heading)
-    if table.kind:
-        yield nodes.Text(" with ")
-        yield nodes.literal("", table.kind.removeprefix("with "))
+def _kind(table: Table, anchors: dict[str, str]) -> nodes.section:
+    """The section of one kind of a table."""
+    section = nodes.section(ids=[table.anchor], names=[table.anchor])
+    text = nodes.literal("", table.kind) if table.kind else nodes.Text("without file")
+    section += nodes.title("", "", text)
+    section += _contents(table, anchors)
+    return section
+
+
+def _contents(table: Table, anchors: dict[str, str]) -> list[nodes.Node]:
+    paragraphs = table.text.split("\n\n")[: None if table.path else 1]
+    if table.also:
+        paths = ", ".join(f"`{path}`" for path in table.also)
+        paragraphs.append(f"The same keys: {paths}.")
+    texts = (paragraph.replace("\n", " ") for paragraph in paragraphs)
+    return [*(nodes.paragraph("", "", *marked(text)) for text in texts), _grid(table, anchors)]
 
 
 def marked(text: str) -> Iterator[nodes.Node]:
@@ -99,7 +112,8 @@ def _cells(table: Table, key: Key, anchors: dict[str, str]) -> Iterator[nodes.pa
 
 def _values(key: Key, anchors: dict[str, str]) -> Iterator[nodes.Node]:
     """What is allowed; tables are links."""
-    yield nodes.Text(key.values)
+    for n, part in enumerate(_QUOTED.split(key.values)):
+        yield nodes.literal("", part) if n % 2 else nodes.Text(part)
     for path in key.tables:
         yield nodes.Text(": ")
         link = nodes.reference("", "", refid=anchors[path], internal=True)

@@ -15,6 +15,7 @@ import pytest
 from command_output import unwrapped
 
 from groundswell import registry
+from groundswell.case.annotation import annotated
 from groundswell.cli import main
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
 from groundswell.report.pictures import Picture
@@ -253,7 +254,8 @@ def test_new_writes_a_case_that_can_be_checked(tmp_path: Path, capsys: Capture) 
     path = tmp_path / "deep" / "quake.toml"
     assert main(["new", "earthquake", str(path)]) == 0
     assert f"groundswell check {path}" in capsys.readouterr().out
-    assert path.read_text() == registry.find("earthquake").read_template()
+    info = registry.find("earthquake")
+    assert path.read_text() == annotated(info.read_template(), info.load("case"))
     assert main(["check", str(path)]) == 0
     path.write_text("mine")
     capsys.readouterr()

@@ -42,7 +42,7 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             match text:
                 case ast.Expr(value=ast.Constant(value=str(words))):
-                    yield field.target.id, inspect.cleandoc(words).replace("\n", " ")
+                    yield field.target.id, " ".join(words.split())
 
 
 def meaning_of(section: type[Any], key: str) -> str:

@@ -103,7 +103,7 @@ def _required(field: FieldInfo, meaning: str) -> str:
 def short(meaning: str) -> str:
     """The first part of a meaning, for the middle of a sentence: "size of the region"."""
     first = re.split(r"[.:;] |[.]$", meaning)[0]
-    is_name = re.match(r"[A-Z]([A-Z]| wave)", first)
+    is_name = re.match(r"[A-Z][a-z]*[A-Z]|[A-Z]\W|Prandtl|Rayleigh|Reynolds", first)
     return first if is_name else first[:1].lower() + first[1:]
 
 

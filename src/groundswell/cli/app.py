@@ -197,6 +197,7 @@ def new(
         Path, typer.Argument(metavar="FILE", help="File to write, or the name of the new solver.")
     ] = Path("case.toml"),
 ) -> None:
+    from groundswell.case.annotation import annotated
     from groundswell.errors import InputError
     from groundswell.formats.atomic import atomic_write, exists
 
@@ -204,7 +205,8 @@ def new(
         folder = write_package(str(path))
         typer.echo(f"wrote {folder}/; next: pip install -e ./{folder}")
         return
-    text = registry.find(solver).read_template()
+    info = registry.find(solver)
+    text = annotated(info.read_template(), info.load("case"))
     if exists(path):
         raise InputError(f"{path} exists already; give another name, or delete it")
     with atomic_write(path) as part:

@@ -123,7 +123,8 @@ MISTAKES = [
     ({"stress": {**STRESS, "shear": -3}}, "must be at least 0 Pa; rake gives the direction"),
     ({"stress": {"shear": 3, "tensor": TPV10_TENSOR}},
      "stress.shear = 3: follows from the tensor; give normal, shear and rake, or a tensor"),
-    ({"stress": {"tensor": {"xx": 3}}}, "stress.tensor.yz: is required; give a pressure such as"),
+    ({"stress": {"tensor": {"xx": 3}}}, "stress.tensor.yz: is required (stress north-down); give a "
+     "pressure such as"),
     ({"stress": {**STRESS, "fluid_pressure": 3}},
      "stress.fluid_pressure = 3: is for a tensor; subtract it from normal, and leave it out"),
     # nucleation
@@ -132,11 +133,11 @@ MISTAKES = [
      'nucleation.kind = "force": must be forced or stress (did you mean "forced"?)'),
     ({"nucleation": {**FORCED, "radius": -1}}, "nucleation.radius = -1: must be greater than 0"),
     ({"nucleation": {"kind": "stress", "radius": 1, "duration": 1}},
-     "nucleation.shear: is required; give a pressure"),
+     "nucleation.shear: is required (largest additional shear stress); give a pressure"),
     ({"nucleation": {**TPV104["nucleation"], "speed": 1}},
      "nucleation.speed = 1: is not a key here"),
     # patches
-    ({"patch": [CIRCLE]}, "patch[0].radius: is required; give a length"),
+    ({"patch": [CIRCLE]}, "patch[0].radius: is required (radius of the patch); give a length"),
     ({"patch": [{**CIRCLE, "shape": "rectangle"}]}, "patch[0].size: is required"),
     ({"patch": [{**CIRCLE, "size": [1, 1], "radius": 1}]}, "patch[0].size = [1, 1]: is not a key"),
     ({"patch": [{**CIRCLE, "radius": "-1 m"}]}, "must be greater than 0"),

@@ -234,7 +234,7 @@ def test_plain_hdf5_files_of_another_order_are_refused(tmp_path: Path) -> None:
         ),
         (
             {"quantity": "hounsfield", "file": "ct.nii.gz", "skull": {"absorption": [1, 2]}},
-            "skull.bone_hounsfield: is required; give the CT number of the densest bone",
+            "is required (CT number of bone without pores); give the CT number",
         ),
         (
             {
