@@ -155,6 +155,16 @@ def _quick_netcdf() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _quick_pictures() -> Iterator[None]:
+    """Lay pictures out once in this process: the layout takes most of the time of a picture.
+
+    A second time moves labels by a few pixels.
+    """
+    with patch("groundswell.plotting.style.PASSES", 1):
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _threads(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run tests of accuracy and of failures on one thread: a second one would mostly spin.

@@ -60,6 +60,7 @@ def test_stopped_runs_continue_on_any_number_of_ranks(
 AGEING = {**VARIANTS["yielding mesh fault"], "fault": VARIANTS["mesh fault"]["fault"]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("wrote", "resumes", "content", "time"),
     [

@@ -35,6 +35,7 @@ LONG = [
     "earthquake/absorption:static_offset",
     "earthquake/attenuation:quality",
     "earthquake/green:moments",
+    "earthquake/half_memory:seismograms",
     "earthquake/layered:gaussian",
     "earthquake/layered:loh1",
     "earthquake/layered:loh3",
@@ -45,6 +46,7 @@ LONG = [
     "earthquake/ruptures:tpv3",
     "earthquake/sea:ice_on_water",
     "earthquake/sea:sources_below_water",
+    "earthquake/yielding:shear_pulse",
 ]
 
 
@@ -290,6 +292,7 @@ LONG_OF_CAVITIES = [
     "cavity/lid:reynolds_1000",
     "cavity/lid_profiles:cube_1000",
     "cavity/solids:block",
+    "cavity/solids:layers",
     "cavity/stretched:cube",
     "cavity/stretched:lid",
     "cavity/symmetry:centre",

@@ -125,6 +125,7 @@ def test_nothing_moves_before_the_fastest_wave(name: str, results: dict[str, Res
         assert onset < 2.5 * earliest + 0.5
 
 
+@pytest.mark.full
 def test_the_sediments_of_the_basin_yield(tmp_path: Path) -> None:
     """With coarser cells, near the source alone; the rock does not yield."""
     folder = EXAMPLES / "basin"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import pytest
+from variants import short_and_long
 
 from groundswell.case import Case
 from groundswell.simulation.preparation import prepare
@@ -44,7 +45,11 @@ def open_none(*arguments: object, **options: object) -> NoReturn:
     raise Computing
 
 
-@pytest.mark.parametrize("name", problem_names(None))
+# These load meshes of millions of elements. Those of tpv5 are built in the same way.
+LONG = ["dgwave/rupture_methods:tpv104"]
+
+
+@pytest.mark.parametrize("name", short_and_long(problem_names(None), LONG))
 def test_a_full_problem_can_be_set_up(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = load_problem(name)
     if missing := lacks(problem):

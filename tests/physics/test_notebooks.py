@@ -73,7 +73,15 @@ def test_notebooks_explain_and_invite(path: Path) -> None:
     assert max(len(line.rstrip()) for line in lines) <= 120
 
 
-@notebooks
+# The calls of the others are among those of the guides, whose Python runs in quick tests, too.
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=() if path.stem in ("earthquake", "poisson") else pytest.mark.full)
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_cells_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib import pyplot
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.simulation.preparation import check
@@ -27,7 +28,10 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "poisson"
 
 
-@pytest.mark.parametrize("name", problem_names("poisson"))
+LONG = ["poisson/iterations:jumps", "poisson/iterations:finer_boxes"]
+
+
+@pytest.mark.parametrize("name", short_and_long(problem_names("poisson"), LONG))
 def test_the_solver_comes_close_enough(name: str) -> None:
     checks = list(load_problem(name)(open_backend("cpu"), False))
     assert checks

@@ -19,10 +19,12 @@ from groundswell.verify import Check
 
 LONG = [
     "bowl:bowl",
+    "bowl:piston",
     "interfaces:normal_incidence",
     "nonlinear:mendousse",
     "overlaps:absorption",
     "overlaps:torus",
+    "requested:accuracies",
 ]
 
 

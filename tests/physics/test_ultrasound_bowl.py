@@ -61,6 +61,7 @@ def integrated(like: Any) -> Any:
     return found
 
 
+@pytest.mark.full
 def test_the_focus_and_its_widths_are_within_one_per_cent(amplitude: Any) -> None:
     found: Focus = find_focus(amplitude)
     exact = find_focus(integrated(amplitude))
@@ -70,6 +71,7 @@ def test_the_focus_and_its_widths_are_within_one_per_cent(amplitude: Any) -> Non
         assert found.widths[axis] == pytest.approx(exact.widths[axis], rel=0.01)
 
 
+@pytest.mark.full
 def test_the_pressure_on_the_axis_is_that_of_oneil(amplitude: Any) -> None:
     axis: xarray.DataArray = amplitude.sel(y=APEX[1], z=APEX[2], method="nearest")
     x = axis["x"].values - APEX[0]

@@ -27,7 +27,7 @@ from variants import long_variants
 
 pytestmark = pytest.mark.timeout(240)
 
-RUNS = 8
+RUNS = 6
 
 
 @pytest.fixture(scope="module", params=[RUNS, *long_variants([40])])
@@ -117,6 +117,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.full
 def test_a_full_disk_stops_an_ensemble(undisturbed: Path, disk: Path) -> None:
     plan, store = write_plan(disk, len(groups(undisturbed))), disk / "plan.zarr"
     process = start("run", plan, "--workers", "1")

@@ -15,6 +15,7 @@ import pytest
 from result_comparison import assert_same_results
 from small_cases import CASES, STEPPERS, write_small_case
 from small_disk import small_disk
+from variants import short_and_long
 
 import groundswell as gs
 from groundswell.cli import main
@@ -114,7 +115,7 @@ def test_a_disk_that_fills_up_before_a_first_checkpoint(
     assert names(disk) == {"ballast"}  # nothing is left that takes room for nothing
 
 
-@pytest.mark.parametrize("solver", STEPPERS)
+@pytest.mark.parametrize("solver", short_and_long(STEPPERS, ["earthquake", "dgwave"]))
 def test_a_disk_that_fills_up_after_a_checkpoint(
     tmp_path: Path, disk: Path, capsys: Captured, solver: str
 ) -> None:
@@ -133,7 +134,7 @@ def test_a_disk_that_fills_up_after_a_checkpoint(
 
 
 @pytest.mark.parametrize("saved", [0, 1])
-@pytest.mark.parametrize("solver", STEPPERS)
+@pytest.mark.parametrize("solver", short_and_long(STEPPERS, ["cavity", "dgwave"]))
 def test_a_disk_that_fills_up_while_a_checkpoint_is_written(
     tmp_path: Path,
     disk: Path,
@@ -163,7 +164,7 @@ def test_a_disk_that_fills_up_while_a_checkpoint_is_written(
     assert_same_results(folder, tmp_path / "whole")
 
 
-@pytest.mark.parametrize("solver", CASES)
+@pytest.mark.parametrize("solver", short_and_long(CASES, ["cavity", "dgwave"]))
 def test_a_disk_that_fills_up_at_the_very_end(
     tmp_path: Path, disk: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, solver: str
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from kwave_commands import EVERY_OUTPUT, Captured, assert_fails, example, files
 from kwave_files import as_dataset
 from small_disk import small_disk
+from variants import long_variants
 
 from groundswell.solvers.ultrasound.kwave import leg
 from groundswell.solvers.ultrasound.kwave.command import main_omp
@@ -155,7 +156,7 @@ def test_a_signal_ends_a_simulation_without_files(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"in.h5"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, *long_variants([signal.SIGKILL])])
 def test_an_interrupted_simulation_continues_from_its_checkpoint(
     tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -21,7 +21,6 @@ SAID = {
 # say so.
 ATTEMPTS = 3
 QUICK = [
-    ("dgwave", "SIGSTOP", "peer", 1),
     ("dgwave", "SIGKILL", "mpi", 0),  # which prints the errors that all ranks know
 ]
 LONG = [

@@ -98,6 +98,7 @@ def test_ranks_change_no_bit(case: Path, results: Path, searched: str) -> None:
     assert pressure(folder).tobytes() == pressure(results).tobytes()
 
 
+@pytest.mark.full
 def test_a_stopped_run_goes_on_with_fewer_ranks(
     groundswell: Run, tmp_path: Path, searched: str
 ) -> None:

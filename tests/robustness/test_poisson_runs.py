@@ -126,6 +126,7 @@ def test_a_solution_that_is_none_yet(tmp_path: Path, command: Command, quiet: li
 # --- several ranks --------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_two_ranks_find_the_same(on_ranks: Callable[..., str], tmp_path: Path, alone: Path) -> None:
     """In blocks of a box, and parts of a file."""
     rod = write_case(

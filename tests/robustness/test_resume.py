@@ -82,6 +82,7 @@ def test_stopped_runs_continue_to_the_same_bits(
     assert not (folder / checkpoint.NAME).exists()
 
 
+@pytest.mark.full
 def test_killed_runs_continue_to_the_same_bits(
     write_case: Write, tmp_path: Path, start: Start, reference: Path
 ) -> None:

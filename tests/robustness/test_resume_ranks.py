@@ -125,7 +125,8 @@ def test_a_run_may_be_stopped_again_and_again(
     assert_finished(run(2, case, "--resume", "-q"), folder, reference("pml"))
 
 
-@pytest.mark.parametrize("killed", [1, *long_variants([0])])
+@pytest.mark.full
+@pytest.mark.parametrize("killed", [1, 0])
 def test_runs_whose_rank_was_killed_continue_from_the_last_checkpoint(
     write_case: Write, tmp_path: Path, reference: Any, killed: int
 ) -> None:

@@ -25,16 +25,30 @@ def short_and_long(parameters: Iterable[Any], long: Container[Any]) -> list[Any]
 
 
 def quick_run(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """The tests of a quick run: none that is marked `full`, and few of those marked `each_value`.
+    """The tests of a quick run: none that is marked `full`, and few marked `each_value` or `most`.
 
     Variants of a test come one after another. Those on a GPU take little time, and all run.
     """
     short = (item for item in items if not item.get_closest_marker("full"))
     for _, variants in groupby(short, lambda item: item.nodeid.partition("[")[0]):
-        found = list(variants)
-        marks = {mark.name for mark in found[0].iter_markers()}
-        covering = len(found) > 1 and "each_value" in marks and "gpu" not in marks
-        yield from with_each_value(found) if covering else found
+        yield from _few_of(list(variants))
+
+
+def _few_of(variants: list[pytest.Item]) -> list[pytest.Item]:
+    """The variants of one test that its marks leave."""
+    marks = {mark.name for mark in variants[0].iter_markers()}
+    if len(variants) == 1 or "gpu" in marks:
+        return variants
+    if "each_value" in marks:
+        variants = with_each_value(variants)
+    if most := variants[0].get_closest_marker("most"):
+        return evenly_spaced(variants, *most.args)
+    return variants
+
+
+def evenly_spaced(variants: list[pytest.Item], most: int) -> list[pytest.Item]:
+    """At most so many variants of a test, from the first to one that is near the last."""
+    return variants[:: -(-len(variants) // most)]
 
 
 def with_each_value(variants: list[pytest.Item]) -> list[pytest.Item]:

@@ -91,6 +91,7 @@ def run_all(executor: Executor, rows: list[Row]) -> list[Outcome]:
     return found
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("opened", [here, local, forked, parsl])
 def test_every_run_has_one_outcome_and_its_group(opened: Open, plan: Plan) -> None:
     """A row that is invalid by now fails alone; a claimed run is left to others."""

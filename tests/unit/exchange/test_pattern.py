@@ -98,7 +98,6 @@ def kind(cut: Decomposition, rank: int, ghosts: Ghosts, axis: int, i: int) -> st
 
 
 @given(problems())
-@settings(max_examples=120)
 def test_every_ghost_comes_once_from_its_owner(problem: tuple[Decomposition, Ghosts]) -> None:
     cut, ghosts = problem
     for rank in range(cut.ranks):
@@ -108,7 +107,6 @@ def test_every_ghost_comes_once_from_its_owner(problem: tuple[Decomposition, Gho
 
 
 @given(problems(within=True))
-@settings(max_examples=120)
 def test_ghosts_along_parts_of_the_faces(problem: tuple[Decomposition, Ghosts]) -> None:
     cut, ghosts = problem
     for rank in range(cut.ranks):

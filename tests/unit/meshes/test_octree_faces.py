@@ -18,7 +18,7 @@ from groundswell.meshes.octree_refinement import balance, refine
 
 SEEDS = st.integers(0, 2**32)
 PERIODIC = st.tuples(*[st.booleans()] * 3)
-few = settings(max_examples=25)
+few = settings(max_examples=settings.default.max_examples // 4)
 
 
 def quarter(forest: Forest, large: int, small: int, axis: int) -> int:

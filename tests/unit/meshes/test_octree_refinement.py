@@ -19,7 +19,7 @@ from groundswell.meshes.octree_refinement import balance, refine, resolve_wavele
 SEEDS = st.integers(0, 2**32)
 PERIODIC = st.tuples(*[st.booleans()] * 3)
 ACROSS = {"faces": 1, "edges": 2, "corners": 3}
-few = settings(max_examples=15)
+few = settings(max_examples=settings.default.max_examples // 4)
 
 
 def ball(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.bool_]:

@@ -161,6 +161,7 @@ def polynomials(degree: int) -> tuple[Film, Any]:
     return Film(GRID, {name: values(name) for name in FIELDS}), at
 
 
+@pytest.mark.most(4)
 @pytest.mark.parametrize("cut", [*CUTS, (7, 1, 1), (1, 5, 1), (1, 1, 5)])
 @pytest.mark.parametrize(("method", "degree"), [("linear", 1), ("cubic", 3)])
 def test_interpolation_carries_polynomials(

@@ -81,6 +81,7 @@ def test_statistics_without_a_sample_are_not_numbers(tmp_path: Path) -> None:
     assert (found["a_final"].values == film.region("a")[STEPS]).all()
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("cut", [(2, 1, 1), (1, 2, 2)])
 def test_ranks_of_a_host_copy_statistics_from_the_device_in_parts(
     cut: tuple[int, int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

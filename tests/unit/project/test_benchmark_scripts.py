@@ -125,6 +125,7 @@ def test_multigrid_on_ranks(run: Run) -> None:
     assert row.startswith("31^3 on 1, ") and row.endswith("sweeps of 31^3 on 1: 72, 15^3 on 1: 300")
 
 
+@pytest.mark.full
 def test_share_of_time_steps_in_ensembles(run: Run) -> None:
     sizes = ["--cells", "12", "--steps", "10", "--runs", "2", "--singles", "1", "--workers", "1"]
     [line] = run("ensemble_share", *sizes, "--json")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pixel_pictures import pixels_drawn
 from result_files import write_results, write_summary
 
 import groundswell as gs
@@ -22,6 +24,12 @@ SUMMARY = {
     "device": "a GPU",
     "findings": {"quantities": [{"label": "largest <v>", "text": "3 m/s", "group": "motion"}]},
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _pixels() -> Iterator[None]:
+    with pixels_drawn():
+        yield
 
 
 @pytest.fixture(scope="module")

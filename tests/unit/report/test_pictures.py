@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 from result_files import names, write_results, write_stations, write_summary
+from variants import long_variants
 
 from groundswell.report.pictures import Picture, draw_pictures
 from groundswell.seismology.plots.shaking_map import shaking_map
@@ -30,7 +31,9 @@ def test_only_pictures_with_data_are_drawn(tmp_path: Path) -> None:
     assert [p.name for p in draw_pictures(tmp_path, pytest.fail)] == ["seismograms.png"]
 
 
-@pytest.mark.parametrize("name", ["shaking_map.nc", "seismograms.h5", "surface.nc"])
+@pytest.mark.parametrize(
+    "name", ["seismograms.h5", *long_variants(["shaking_map.nc", "surface.nc"])]
+)
 def test_a_damaged_file_is_a_warning_and_the_others_are_drawn(tmp_path: Path, name: str) -> None:
     write_results(tmp_path)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:2000])

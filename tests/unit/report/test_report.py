@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pixel_pictures import pixels_drawn
 from result_files import names, write_results, write_summary
 
 from groundswell.case.quantities import Quantity, as_values
@@ -230,7 +231,8 @@ def test_a_folder_without_a_summary_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_findings_come_first_and_performance_last(tmp_path: Path) -> None:
-    texts = Page(write_report(write_results(tmp_path, SUMMARY | FINDINGS))).texts
+    with pixels_drawn():
+        texts = Page(write_report(write_results(tmp_path, SUMMARY | FINDINGS))).texts
     order = ["3 m/s", "wall time", "Files", "Wall time", "Performance", "25,123 MLUPS"]
     assert [text for text in dict.fromkeys(texts) if text in order] == order
 
@@ -238,7 +240,8 @@ def test_findings_come_first_and_performance_last(tmp_path: Path) -> None:
 def test_the_case_is_part_of_the_report(tmp_path: Path) -> None:
     text = "# a <comment>\nsolver = 'earthquake'\n"
     summary = SUMMARY | {"case": {**SUMMARY["case"], "text": text}}
-    texts = Page(write_report(write_results(tmp_path, summary))).texts
+    with pixels_drawn():
+        texts = Page(write_report(write_results(tmp_path, summary))).texts
     assert texts[texts.index("Case") + 1 :][:2] == ["2 lines", text.strip()]
 
 
@@ -248,6 +251,7 @@ def test_files_have_headings_by_kind(tmp_path: Path) -> None:
     for name in files:
         (tmp_path / name).write_bytes(bytes(1000))
     write_summary(tmp_path, SUMMARY | {"files": [*SUMMARY["files"], *files]})
-    content = write_report(tmp_path).read_text()
+    with pixels_drawn():
+        content = write_report(tmp_path).read_text()
     assert re.search(r"<details>\s*<summary>12 .sac files, 12[.0]* kB</summary>", content)
     assert re.search(r"<details open>\s*<summary>1 .nc file, ", content)

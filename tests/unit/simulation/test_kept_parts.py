@@ -77,6 +77,7 @@ def test_a_digest_with_files_changes_with_these(tmp_path: Path) -> None:
 SHORT = {name: {"time": {"duration": 0.35}} for name in ("earthquake", "dgwave")}
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("solver", [name for name in CASES if name in gs.registry.names()])
 def test_runs_of_a_session_give_the_same_bits(tmp_path: Path, solver: str) -> None:
     """After a run of another case, and although the second run finds what the first has made."""

@@ -88,6 +88,7 @@ def case_of(solver: str, folder: Path) -> Any:
 SOLVERS = [name for name in registry.names() if name in (*CASES, "ultrasound")]
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_results_with_timed_launches_are_bit_identical(
     solver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

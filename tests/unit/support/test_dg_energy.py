@@ -12,6 +12,7 @@ from dg_bricks import Bricks, equal, lattice, refined
 from dg_energy import Coordinates, energy, random_state
 from dg_meshes import CLOSED, PERIODIC, interface, random_medium
 from dg_scheme import Scheme, Trace
+from variants import long_variants
 
 from groundswell.arrays import Floats
 
@@ -69,11 +70,15 @@ def test_energy_on_equal_bricks(kind: str, reflections: Any, nodal: bool) -> Non
 @pytest.mark.parametrize(
     ("axis", "degree", "kind", "fields", "reflections"),
     [
-        (0, 2, "mixed", 9, PERIODIC),
-        (1, 1, "solid", 9, PERIODIC),
         (2, 1, "mixed", 9, CLOSED),
-        (1, 3, "fluid", 4, PERIODIC),
-        (2, 2, "fluid", 4, CLOSED),
+        *long_variants(
+            [
+                (0, 2, "mixed", 9, PERIODIC),
+                (1, 1, "solid", 9, PERIODIC),
+                (1, 3, "fluid", 4, PERIODIC),
+                (2, 2, "fluid", 4, CLOSED),
+            ]
+        ),
     ],
 )
 def test_energy_of_finer_next_to_coarse(

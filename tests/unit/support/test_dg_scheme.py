@@ -216,6 +216,7 @@ def test_moments_of_sources() -> None:
     assert np.allclose(volume[0], delta) and not volume[1:].any()
 
 
+@pytest.mark.full
 def test_a_pressure_source_in_open_space() -> None:
     """One octant of it: rigid walls through the source, p = 8 rho s'(t - r) / (4 pi r)."""
     bricks = equal((3, 3, 3), reflections=(1, 0) * 3)

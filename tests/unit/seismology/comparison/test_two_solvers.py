@@ -54,6 +54,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gs.Result]:
     return found
 
 
+@pytest.mark.full
 def test_a_late_and_strong_record_of_the_other_solver_is_recognised(
     runs: dict[str, gs.Result], tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from groundswell.errors import InputError
 from groundswell.seismology.formats.awp import AwpMesh, AwpSource, read_awp_source
 
-QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 rng = np.random.default_rng(2010)
 
 

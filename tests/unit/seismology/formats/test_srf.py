@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundswell.errors import InputError
 from groundswell.seismology.formats.srf import Plane, Srf, read_srf, write_srf
 
-QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 BY_HAND = """2.0
 # written by hand

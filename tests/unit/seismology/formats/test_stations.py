@@ -13,7 +13,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.case.receivers import Receiver, ReceiverFile
 from groundswell.seismology.formats import stations
 
-QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read_stations(path: Path, geographic: bool = True, **keys: Any) -> list[Receiver]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 from result_files import EVENT, POINTS, X, Y, write_stations
+from variants import long_variants
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.formats.netcdf import Variable
@@ -32,7 +33,7 @@ def coloured(path: Path) -> float:
     return float((np.ptp(imread(path)[..., :3], axis=2) > 0.2).mean())
 
 
-@pytest.mark.parametrize("count", [1, 4, 30])
+@pytest.mark.parametrize("count", [1, 4, *long_variants([30])])
 def test_spectra_of_any_number_of_stations(tmp_path: Path, count: int) -> None:
     write_measures(tmp_path, count, periods=[0.5, 1, 2])
     path = response_spectra(tmp_path)
@@ -49,7 +50,9 @@ def test_spectra_without_components_or_with_one_period(tmp_path: Path) -> None:
     assert response_spectra(tmp_path) is None
 
 
-@pytest.mark.parametrize(("name", "count"), [("rotd50", 1), ("psa_vector", 3), ("rotd50", 9)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("rotd50", 1), ("psa_vector", 3), *long_variants([("rotd50", 9)])]
+)
 def test_maps_of_any_number_of_periods(tmp_path: Path, name: str, count: int) -> None:
     values = np.stack([np.exp(-AWAY / (500 * (n + 1))) for n in range(count)])
     values[:, :3] = np.nan  # points beside a mesh

@@ -20,6 +20,7 @@ from groundswell.seismology.plots.plastic_strain import plastic_strain
 AWAY = np.hypot(*np.meshgrid(X - X.mean(), Y - Y.mean()))
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("largest", [0.2, 3e-6, 0.0])
 def test_a_map_of_any_size(tmp_path: Path, largest: float) -> None:
     strain = largest * np.maximum(0, 1 - AWAY / 1500)

@@ -144,6 +144,7 @@ def test_distances_of_a_rupture_count_from_where_it_begins(tmp_path: Path) -> No
     assert epicentre({}) is None
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize(
     "attrs",
     [

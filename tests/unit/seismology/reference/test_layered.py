@@ -58,6 +58,7 @@ def test_far_below_the_surface_it_is_the_full_space(height):
         assert error(velocity, expected) < 3e-6
 
 
+@pytest.mark.full
 def test_a_shallow_source_has_the_reciprocal_of_lambs_motion():
     """Vertical motion due to horizontal dipoles is the divergence of that due to a vertical force.
 
@@ -110,6 +111,7 @@ def test_layers_divided_in_two_change_nothing(usual):
     assert error(divided, usual) < 1e-11
 
 
+@pytest.mark.full
 def test_slip_along_an_interface_is_the_same_from_either_side():
     """The moment is mu times slip; on the interface, mu is that of the lower layer."""
     above, on = STACK[1], STACK[2]

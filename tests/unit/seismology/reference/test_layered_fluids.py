@@ -111,6 +111,7 @@ def test_pressure_is_reciprocal():
     assert error(there, back) < 3e-6
 
 
+@pytest.mark.full
 def test_moments_in_solids_are_reciprocal_to_volumes_in_fluids():
     """Betti: M : grad u of a volume V at the moment is -V p of the moment at the volume."""
     ground, step = LayeredHalfSpace(OCEAN), 10.0

@@ -72,6 +72,7 @@ def test_fast_weakening_reaches_the_published_rate() -> None:
     assert found.state[-1] == pytest.approx(0.0386, abs=5e-5)
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("fault", [FAST, *RATE])
 def test_the_history_satisfies_the_equations(fault: Any) -> None:
     """Traction balances strength; slip and state are the integrals of their rates."""
@@ -92,6 +93,7 @@ def simpson(rates: Any, step: float) -> Any:
     return np.concatenate([[0.0], np.cumsum(pieces) * step / 3])
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("fault", [FAST, *RATE])
 def test_histories_do_not_depend_on_the_times_asked_for(fault: Any) -> None:
     """Other steps: to the accuracy that the docstring states."""

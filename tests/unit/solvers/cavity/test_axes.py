@@ -138,6 +138,7 @@ def picture(flow: Flow, axes: tuple[int, int], folder: Path) -> list[np.ndarray]
     return [plane["T"].values[flips], *speeds]
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("name", short_and_long(CAVITIES, ["heated from the side", "lid"]))
 def test_numbers_and_pictures_do_not_depend_on_the_axes(name: str, tmp_path: Path) -> None:
     """Of any flow, here of one without symmetries, and whatever a turn makes of it."""

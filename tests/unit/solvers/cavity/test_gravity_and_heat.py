@@ -76,6 +76,7 @@ def originals(flow: dict[str, np.ndarray]) -> dict[str, Cavity]:
     return {heat: after_cycles(case_of(heat), flow) for heat in HEATED}
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("down", DIRECTIONS)
 def test_numbers_are_those_of_the_cavity_that_is_turned(
     down: str, flow: dict[str, np.ndarray], originals: dict[str, Cavity]

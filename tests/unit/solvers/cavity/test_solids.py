@@ -95,6 +95,7 @@ def make_stretched(name: str, **changes: Any) -> CavityCase:
     return CavityCase(**case.model_dump() | {"solid": solids})
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("name", STRETCHED)
 def test_a_step_on_a_stretched_grid(name: str) -> None:
     case = make_stretched(name, time={"courant": 0.05})
@@ -118,6 +119,7 @@ def test_a_stretched_grid_makes_no_mass(name: str) -> None:
     assert abs(of_cells.sum()) < 1e-13 * abs(of_cells).sum()
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("name", BOXES)
 def test_a_step_is_what_the_equations_say(name: str) -> None:
     solver = Cavity(prepare(make(name, time={"courant": 0.05})), open_backend("cpu"))

@@ -23,7 +23,6 @@ from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.unsteady import UnsteadyCavity
 from groundswell.solvers.cavity.verification.tall import mean_period, persistence
-from groundswell.solvers.cavity.verification.vortices import vortices_in_time
 
 MIRROR = {"kind": "symmetry"}
 FLAT = {"south": MIRROR, "north": MIRROR}
@@ -119,11 +118,6 @@ def test_a_checkpoint_is_the_whole_state(tmp_path: Path) -> None:
 
 
 # --- exact solutions ------------------------------------------------------------------------------
-
-
-def test_vortices_are_carried_with_second_order() -> None:
-    checks = list(vortices_in_time(open_backend("cpu"), full=False))
-    assert len(checks) == 2 and all(check.passed for check in checks)
 
 
 def test_heat_diffuses_as_the_series_says() -> None:

@@ -182,6 +182,7 @@ ENERGIES = [
 ]
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("nodal", [False, True])
 @pytest.mark.parametrize("variant", ENERGIES, ids=str)
 def test_energy(variant: CurvedVariant, nodal: bool) -> None:
@@ -245,6 +246,7 @@ def limit(scheme: CurvedScheme, degree: int) -> float:
     return float(dg_step(edges[:, None], speed, degree, scheme.theta).min())
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("upwind", [0.0, 1.0])
 @pytest.mark.parametrize("warp", [0.0, 0.15, 0.3])
 @pytest.mark.parametrize(("degree", "elastic"), [(1, True), (2, True), (3, False)])

@@ -92,6 +92,7 @@ def check(backend: Backend, variant: Variant, dtype: str, shape: KernelShape | N
     assert error(problem.fields_after(backend, dtype, shape), expected) < TOLERANCE[dtype]
 
 
+@pytest.mark.most(4)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_layers_are_those_of_the_scheme(variant: Variant, dtype: str) -> None:

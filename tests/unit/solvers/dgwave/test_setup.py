@@ -97,6 +97,7 @@ def test_the_time_step_divides_the_sampling_interval() -> None:
     assert longer.step_limit.seconds == dg_step((200, 200, 200), 3000, 2, 0.0) > limit
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize(("degree", "width"), [(1, 1), (1, 6), (3, 1), (5, 1)])
 @pytest.mark.parametrize("flux", ["riemann", "central"])
 def test_strong_damping_is_stable(degree: int, width: int, flux: Any) -> None:

@@ -95,6 +95,7 @@ def test_a_surface_at_depth_zero_is_flat(tmp_path: Path) -> None:
         assert largest > 0 and np.abs(found[0] - found[1]).max() < 1e-8 * largest
 
 
+@pytest.mark.full
 def test_waves_are_reciprocal(tmp_path: Path) -> None:
     """A force at A along i moves B along j as one at B along j moves A along i.
 

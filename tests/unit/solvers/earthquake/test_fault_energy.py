@@ -137,6 +137,7 @@ def rock_of(box: RandomBox, plane: FaultPlane) -> FaultRock:
     return FaultRock(plane, rho, lam, compliance, elastic, box.corrections[depth])
 
 
+@pytest.mark.most(4)
 @pytest.mark.parametrize("is_closed", [True, False])
 @pytest.mark.parametrize("free_surface", [True, False])
 @pytest.mark.parametrize("axis", [0, 1])

@@ -73,6 +73,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return run(tmp_path_factory.mktemp("series"))
 
 
+@pytest.mark.full
 def test_a_film_shows_the_rupture(result: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundswell.plotting.film.MOST_FRAMES", 4)
     monkeypatch.setenv("PATH", "")  # without ffmpeg

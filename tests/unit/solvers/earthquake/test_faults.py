@@ -60,6 +60,7 @@ def test_an_overstressed_fault_follows_the_exact_solution(axis: int) -> None:
     assert found["normal_stress"] == pytest.approx(NORMAL)
 
 
+@pytest.mark.full
 def test_rate_and_state_friction_is_of_second_order() -> None:
     """TPV104's friction and nucleation everywhere, until after the rate has risen most rapidly."""
     start, added, rise = 40e6, 45e6, 1.0

@@ -59,6 +59,7 @@ def test_the_unit_is_a_power_of_two_that_grows_with_the_source() -> None:
     assert with_sources(half_as_long).memory_unit == 2 * unit
 
 
+@pytest.mark.most(5)
 @pytest.mark.parametrize(
     "source",
     [

@@ -63,6 +63,7 @@ STORED = {**LOSSY, "run": {"memory": "half", "materials": "classes"}}
 BREAKS = {**WITH_FAULT, "fault": [FAULT]}
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize(
     "changes",
     [{}, LOSSY, STORED, {**WITH_FAULT, **GIVEN, **BREAKS}],
@@ -78,6 +79,7 @@ def test_strong_rock_gives_the_bits_of_rock_that_does_not_yield(
     assert_same_results(tmp_path / "b", tmp_path / "a")
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("changes", [{}, STORED, BREAKS], ids="elastic stored fault".split())
 def test_a_resumed_run_gives_the_same_bits(tmp_path: Path, changes: dict[str, Any]) -> None:
     weak = {**ROCK, "cohesion": "1 MPa", "relaxation_time": 0.0} if changes is BREAKS else ROCK

@@ -270,6 +270,7 @@ def uniform(stress: dict[str, float], **rock: Any) -> YieldingPart:
     return part
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("component", ["sxy", "sxz", "syz"])
 @pytest.mark.parametrize("time", [0.0, 0.03])
 def test_simple_shear_at_a_constant_rate(component: str, time: float) -> None:

@@ -14,6 +14,7 @@ ROWS = 9
 surfaces = pytest.mark.parametrize("free_surface", [True, False])
 
 
+@pytest.mark.most(1)
 @surfaces
 def test_soil_that_does_not_yield_conserves_energy(free_surface: bool) -> None:
     """The limit is that of sums of some 10,000 numbers; the elements have a part of it."""
@@ -23,6 +24,7 @@ def test_soil_that_does_not_yield_conserves_energy(free_surface: bool) -> None:
     assert energy[:, 1].max() > 0.1 * energy[0, 0]
 
 
+@pytest.mark.most(2)
 @surfaces
 @pytest.mark.parametrize("reference_strain", [1e-5, 2e-4])
 def test_soil_never_gains_energy(free_surface: bool, reference_strain: float) -> None:
@@ -33,6 +35,7 @@ def test_soil_never_gains_energy(free_surface: bool, reference_strain: float) ->
     assert energy[-1] < 0.6 * energy[0]
 
 
+@pytest.mark.most(1)
 @surfaces
 def test_elements_and_stresses_are_those_of_numpy(free_surface: bool) -> None:
     """From the changes that linear rock has in each step."""
@@ -51,6 +54,7 @@ def test_elements_and_stresses_are_those_of_numpy(free_surface: bool) -> None:
         np.testing.assert_allclose(box.found.snapshot(name), wanted, atol=1e-12 * scale)
 
 
+@pytest.mark.most(1)
 @pytest.mark.each_value
 @pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
 @pytest.mark.parametrize(("precision", "materials"), [("single", "cells"), ("double", "classes")])

@@ -165,6 +165,7 @@ def assert_paired(portion: DistributedArray) -> None:
             assert all(0 <= s.start <= s.stop <= n for s, n in zip(slices, shape, strict=True))
 
 
+@pytest.mark.most(4)
 @pytest.mark.parametrize("processes", ALL_CUTS)
 @variants
 def test_every_value_has_one_owner(sides: str, top: str, q: bool, processes: Any) -> None:
@@ -245,6 +246,7 @@ def pairs() -> Iterator[tuple[Any, Any]]:
             yield first, then
 
 
+@pytest.mark.most(4)
 @pytest.mark.parametrize(("wrote", "reads"), list(pairs()))
 @variants
 def test_a_state_comes_back_to_other_parts(

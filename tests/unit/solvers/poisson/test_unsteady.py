@@ -168,6 +168,7 @@ POINTS = {
 }
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_stopped_run_continues_bit_for_bit(order: int, tmp_path: Path) -> None:
     """Also one that stops among the first steps."""

@@ -70,6 +70,7 @@ def test_phases_are_geometric_in_a_homogeneous_medium() -> None:
     assert found.gain * found.efficiency == pytest.approx(1.0)
 
 
+@pytest.mark.full
 def test_pressure_at_the_target_rises_behind_an_aberrating_layer_as_predicted() -> None:
     plain = build(ABERRATION)
     found = phase_correction(plain, TARGET)

@@ -81,7 +81,8 @@ def test_frames_cover_the_run(result: gs.Result) -> None:
     assert float(largest.max()) > 0.9 * float(peak.max())
 
 
-def test_films_are_drawn_on_request(result: gs.Result) -> None:
+def test_films_are_drawn_on_request(result: gs.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.plotting.film.MOST_FRAMES", 4)
     drawn = {path.stem: path for path in draw_pictures(result.folder, pytest.fail)}
     assert drawn["film"].suffix in (".mp4", ".gif") and drawn["film"].stat().st_size > 10_000
 

@@ -69,6 +69,7 @@ def bone(speed: float, absorption: float, power: float) -> AcousticMedium:
     return AcousticMedium(speed, 1800.0, float(nepers(absorption, power)), power)
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize(
     ("medium", "reference_speed"),
     [
@@ -130,6 +131,7 @@ CONTRASTS = {
 }
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize("name", CONTRASTS)
 def test_a_varying_density_shortens_stable_steps(name: str) -> None:
     medium, fastest = CONTRASTS[name], float(np.max(CONTRASTS[name].speed))
@@ -149,6 +151,7 @@ def test_steps_below_the_bound_need_no_eigenvalue(name: str) -> None:
     assert proved <= stable_step(medium, GRID, fastest, inf)
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("shape", [(1, 240, 220), (36, 40, 44)])
 def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -> None:
     """The automatic step is 10 % shorter than the limit: 5 % suffice."""
@@ -255,6 +258,7 @@ def test_a_failure_names_where_the_pressure_grew(monkeypatch: pytest.MonkeyPatch
 # --- dispersion that exceeds the stiffness --------------------------------------------------------
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("power", [0.3, 0.99, 2.5])
 def test_waves_grow_if_dispersion_exceeds_the_stiffness(power: float) -> None:
     unit = DispersionShare.of(AcousticMedium(1500.0, 1000.0, 1.0, power), GRID).largest
@@ -265,6 +269,7 @@ def test_waves_grow_if_dispersion_exceeds_the_stiffness(power: float) -> None:
         assert (growth(medium, 1500.0, dt, 600) > 10) == (share > 1)
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("power", [1.001, 1.5])
 def test_dispersion_adds_to_the_stiffness_between_powers_1_and_2(power: float) -> None:
     medium = AcousticMedium(1500.0, 1000.0, float(nepers(5.0, power)), power)

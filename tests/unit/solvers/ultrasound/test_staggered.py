@@ -40,6 +40,7 @@ def test_velocities_move_with_the_promised_error(points: float, error: float) ->
     assert np.isnan(moved["ux"][:8]).all() and np.isnan(moved["ux"][-7:]).all()
 
 
+@pytest.mark.full
 def test_no_resolved_wave_has_a_larger_error() -> None:
     waves = [at_pressure_points(recorded(points)) for points in np.geomspace(3, 1000, 200)]
     assert max(float(abs(moved["ux"] - moved["p"]).max()) for moved in waves) < 2e-4

@@ -97,6 +97,7 @@ def final_pressure(folder: Path) -> NDArray[Any]:
         return np.asarray(file["p_final"])
 
 
+@pytest.mark.most(5)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_converted_case_has_the_same_pressure(tmp_path: Path, name: str) -> None:
     EXAMPLES[name].write(tmp_path / "in.h5")

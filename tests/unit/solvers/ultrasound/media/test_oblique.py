@@ -169,6 +169,7 @@ def test_a_file_far_from_the_region_changes_nothing(tmp_path: Path) -> None:
 # --- damage ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("name", ["ct.nii", "ct.nii.gz"])
 @pytest.mark.parametrize("angle", [0.0, 20.0])
 def test_mutants(tmp_path: Path, name: str, angle: float, capfd: Any) -> None:

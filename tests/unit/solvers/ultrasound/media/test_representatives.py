@@ -85,6 +85,7 @@ def extremes(medium: AcousticMedium) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("seed", range(2))
 def test_extremes_are_those_of_all_points(tmp_path: Path, seed: int, dtype: str) -> None:
@@ -102,6 +103,7 @@ def test_extremes_are_those_of_all_points(tmp_path: Path, seed: int, dtype: str)
             assert found["density"] == expected["density"]
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_number_of_materials_is_that_of_all_points(
     tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
