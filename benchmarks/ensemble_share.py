@@ -85,7 +85,7 @@ def timed(*words: str | Path) -> float:
 
 
 STEPS = "time steps"
-BEFORE = ("read", "measure bandwidth", "build", "wait")  # phases before the steps
+BEFORE = ("read", "open device", "measure bandwidth", "build", "wait")  # phases before the steps
 
 
 @dataclass(frozen=True)

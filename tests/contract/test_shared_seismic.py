@@ -28,6 +28,7 @@ from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.green.slip import PointFinder, SlipRows, read_slip
 from groundswell.seismology.green.synthesis import seismograms
 from groundswell.seismology.green.tensor import read_tensors
+from groundswell.seismology.map_lines.run import LINES
 
 pytestmark = pytest.mark.each_value
 
@@ -139,6 +140,7 @@ OUTPUTS: dict[str, Any] = {
     "fault_points": {"point": [{"name": "P", "along_strike": 90, "down_dip": 310}]},
     "rupture": {"interval": 0.006},
     "film": True,
+    "map_lines": ["fault.gmt"],
 }
 WHERE: dict[str, Content] = {
     "points": {"positions": [[300, 400, 500]]},
@@ -262,14 +264,16 @@ def test_outputs(solver: str, tmp_path: Path) -> None:
         for kind in places
     ]
     plane = {"y": ACROSS_FAULT[solver], "x": [200, 1000], "depth": [200, 800]}
-    result = run(solver, tmp_path, output=content, fault=[{**FAULT, "plane": plane}])
+    (tmp_path / "fault.gmt").write_text("-119 34\n-117 34\n")
+    grid = {"size": [SIZE] * 3, "spacing": SPACING, "geography": {"center": [-118, 34]}}
+    result = run(solver, tmp_path, grid=grid, output=content, fault=[{**FAULT, "plane": plane}])
     assert result.shaking_map["pgv"].max() > 0 and len(result.stream) == 6
     files = {path.name for path in result.folder.rglob("*")}
     assert {"TOP.displacement.txt", "acceleration.segy", "LOW..HXT.sac"} <= files
     assert result.motion("displacement", "ZRT").sizes["component"] == 3
     assert result.intensity_maps["cav"].max() > 0 and (result.intensity["rotd50"] > 0).all()
     assert result.rupture.slip_strike[-1].max() < 0 and result.fault_points.rate_updip[-1] > 0
-    assert len(result.records) >= len(places)
+    assert len(result.records) >= len(places) and (result.folder / LINES).exists()
 
 
 @solvers

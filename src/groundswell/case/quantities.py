@@ -70,8 +70,8 @@ _UNITS_OF_TIME = (  # s, name, and the shortest run that has it
     (3600.0, "h", 7200.0),
     (60.0, "min", 600.0),
     (1.0, "s", 0.1),
-    (1e-3, "ms", 1e-4),
-    (1e-6, "µs", 1e-7),
+    (1e-3, "ms", 1e-3),
+    (1e-6, "µs", 1e-6),
     (1e-9, "ns", 0.0),
 )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.plotting.style import QUIET
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def _find_room(text: Annotation, frame: Bbox, taken: Sequence[Bbox]) -> Bbox | N
 def label_contours(axes: Axes, lines: ContourSet, points: ArrayLike) -> list[Text]:
     """Label contours with their values, away from points; returns the labels.
 
+    A contour that is everywhere near points has none.
+
     Args:
         points: in the coordinates of the axes, (n, 2).
     """
@@ -90,7 +93,17 @@ def label_contours(axes: Axes, lines: ContourSet, points: ArrayLike) -> list[Tex
         return bool(near_label(x, y, width) or near_point.any())
 
     lines.too_close = is_taken  # type: ignore[method-assign, assignment]
-    return list(axes.clabel(lines, fmt="%g", fontsize=8))
+    labels = list(axes.clabel(lines, fmt="%g", fontsize=8))
+    covered = [each for each in labels if _covers(each, taken)]
+    for each in covered:
+        each.remove()
+    return [each for each in labels if each not in covered]
+
+
+def _covers(label: Text, pixels: Floats) -> bool:
+    """Whether a label covers one of these points, or the symbols there."""
+    box = label.get_window_extent().padded(_CLEAR / 2)
+    return any(box.contains(x, y) for x, y in pixels)
 
 
 def label_trace(axes: Axes, text: str, height: float) -> None:

@@ -32,10 +32,11 @@ def refined_mesh(frame: MapFrame) -> tuple[Floats, Floats]:
 
 
 def refined(values: Reals) -> np.ma.MaskedArray:
-    """Values at the centres of smaller cells, interpolated linearly, masked where unknown.
+    """Values at the centres of smaller cells, interpolated between cells, masked where unknown.
 
-    Values are unknown in cells without a value. Around these, others keep the value of their cell.
-    Half a cell at the edges of the map has the values of the outermost centres.
+    The interpolation is smooth, and linear on a map with unknown values. Values are unknown in
+    cells without a value. Around these, others keep the value of their cell. Half a cell at the
+    edges of the map has the values of the outermost centres.
     """
     known = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
     factor = _factor(known.shape)
@@ -51,7 +52,7 @@ def _factor(shape: tuple[int, ...]) -> int:
 
 
 def _refined(values: Floats, *, inside: bool) -> Floats:
-    """Linear interpolation, or with `inside` false extrapolation, to the smaller cells."""
+    """Smooth interpolation, or with `inside` false linear extrapolation, to the smaller cells."""
     factor = _factor(values.shape)
     for axis in (0, 1):
         values = np.moveaxis(_along_first(np.moveaxis(values, axis, 0), factor, inside), 0, axis)
@@ -64,6 +65,18 @@ def _along_first(values: Floats, factor: int, inside: bool) -> Floats:
         return values.repeat(factor, axis=0)
     at = (np.arange(count * factor) + 0.5) / factor - 0.5
     at = at.clip(0, count - 1) if inside else at
+    if inside and np.isfinite(values).all():
+        return _smooth(values, at)
     left = np.clip(np.floor(at).astype(int), 0, count - 2)
     share = (at - left)[:, None]
     return (1 - share) * values[left] + share * values[left + 1]
+
+
+def _smooth(values: Floats, at: Floats) -> Floats:
+    """Interpolation along the first axis without creases, and without new extremes.
+
+    Piecewise cubic polynomials (F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5, 1984).
+    """
+    from scipy.interpolate import PchipInterpolator
+
+    return np.asarray(PchipInterpolator(np.arange(len(values)), values, axis=0)(at))

@@ -171,6 +171,17 @@ def speed_unit(largest: float) -> tuple[float, str]:
     return next(((u, name) for u, name in _SPEED_UNITS if largest >= u), _SPEED_UNITS[-1])
 
 
+def distance_unit(largest: float) -> tuple[float, str]:
+    """The unit of distances up to the largest one (m): its value in m, and its name."""
+    return (1e3, "km") if largest >= 2e3 else (1.0, "m")
+
+
+def distance_text(distance: float, largest: float) -> str:
+    """A distance (m) as text, in the unit of distances up to the largest one."""
+    unit, name = distance_unit(largest)
+    return f"{distance / unit:.{int(unit > 1)}f} {name}"
+
+
 def round_numbers(lowest: float, highest: float) -> list[float]:
     """The numbers 1, 2 and 5 times powers of ten strictly between two positive numbers."""
     if not 0 < lowest < highest:

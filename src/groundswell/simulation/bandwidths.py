@@ -22,7 +22,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.formats.atomic import atomic_write
 from groundswell.version import __version__
 
-AGREEMENT = 0.05  # relative difference of two results that agree
+AGREEMENT = 0.1  # relative difference of two results that agree
 MOST = 5  # measurements on a machine that is too busy for two results that agree
 VALID = 7 * 24 * 3600.0  # s after the first measurement
 PREFIX = "bandwidth-"

@@ -12,6 +12,7 @@ from groundswell.simulation.progress import phase_progress
 
 SHOWN = {  # of the phases of a run, which `summary.json` names
     "read": "Reading the case",
+    "open device": "Opening the device",
     "measure bandwidth": "Measuring the memory bandwidth",
     "build": "Building the solver",
     "write": "Writing results",

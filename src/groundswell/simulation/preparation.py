@@ -237,13 +237,15 @@ def open_solver(
     name = setup.case.run.backend
     with phase("read"):
         shares = job.collective_try(lambda: cost_of(setup).decompose(setup, job.size))
-    with phase("measure bandwidth"):
+    with phase("open device"):
         sent = shares.traffic
         backend = session.backend(name, lambda: open_device(name, job, lambda r: sent[r][:, r]))
         in_cache = _fits_in_cache(shares.memory, backend, job)
-        rate = partial(shared_bandwidth, backend, job, again=measure == "again")
-        is_measured = measure != "never" and session.measures and not in_cache
-        bandwidth = session.bandwidth(name, rate) if is_measured else None
+    bandwidth = None
+    if measure != "never" and session.measures and not in_cache:
+        with phase("measure bandwidth"):
+            rate = partial(shared_bandwidth, backend, job, again=measure == "again")
+            bandwidth = session.bandwidth(name, rate)
     with phase("build"):
         # All ranks read the free memory before any of them allocates.
         if not all(job.allgather(_has_memory(shares.memory, backend, job))):

@@ -31,6 +31,15 @@ def test_values_stay_within_those_of_cells() -> None:
     assert values.min() <= found.min() and found.max() <= values.max()
 
 
+def test_waves_have_no_creases() -> None:
+    """Between smaller cells, slopes change by less than half as much as those of straight lines."""
+    values = np.sin(0.9 * np.arange(15))[:, None] * np.cos(0.7 * np.arange(20))
+    found, factor = refined(values).data, -(-LEAST_CELLS // 20)
+    inner = found[factor:-factor, factor:-factor]
+    kinks = np.abs(np.diff(inner, 2, axis=1)).max() * factor
+    assert kinks < 0.5 * np.abs(np.diff(values, 2, axis=1)).max()
+
+
 def test_unknown_cells_stay_unknown_and_known_ones_known() -> None:
     values = np.ma.masked_less(rng.uniform(0, 1, (6, 9)), 0.4)
     found, factor = refined(values), -(-LEAST_CELLS // 9)

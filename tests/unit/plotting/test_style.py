@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from groundswell.plotting.style import (
+    distance_text,
     headline,
     round_below,
     round_numbers,
@@ -50,3 +51,16 @@ def test_the_layout_is_found_once() -> None:
         layout.execute(figure)
         for axes, bounds in zip(figure.axes, found, strict=True):
             assert axes.get_position().bounds == pytest.approx(bounds, abs=0.01 / 1600)
+
+
+@pytest.mark.parametrize(
+    ("distance", "largest", "text"),
+    [
+        (0.4, 1999.0, "0 m"),
+        (105.2, 1800.0, "105 m"),
+        (105.2, 2000.0, "0.1 km"),
+        (22e3, 3e4, "22.0 km"),
+    ],
+)
+def test_distances_have_the_unit_of_the_largest(distance: float, largest: float, text: str) -> None:
+    assert distance_text(distance, largest) == text

@@ -58,6 +58,7 @@ def test_lines_of_a_log_name_what_has_passed_and_what_is_left(
         (30.0, 1200.0, "0.5 of 20 min"),
         (0.0123, 0.05, "12.3 of 50 ms"),
         (1.593e-5, 2.8e-5, "15.93 of 28 µs"),
+        (1.144e-4, 1.5e-4, "114.4 of 150 µs"),
         (1e-9, 2e-9, "1 of 2 ns"),
         (0.0, 0.0, "0 of 0 ns"),
     ],

@@ -12,7 +12,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.errors import counted
 from groundswell.plotting.labels import label_trace
-from groundswell.plotting.style import ACCENT, INK, QUIET, headline, picture
+from groundswell.plotting.style import ACCENT, INK, QUIET, distance_text, headline, picture
 from groundswell.seismology.comparison.measures import Row
 from groundswell.seismology.comparison.pairs import Pair
 from groundswell.seismology.comparison.tables import plain, signed
@@ -141,8 +141,11 @@ def _draw_trace(axes: Axes, pair: Pair, component: str, height: int, row: Row | 
 
 
 def _dress(axes: Axes, pairs: Sequence[Pair]) -> None:
+    largest = max((pair.distance for pair in pairs if isfinite(pair.distance)), default=0.0)
     labels = [
-        f"{pair.station}\n{pair.distance / 1e3:.1f} km" if isfinite(pair.distance) else pair.station
+        f"{pair.station}\n{distance_text(pair.distance, largest)}"
+        if isfinite(pair.distance)
+        else pair.station
         for pair in pairs
     ]
     axes.set_yticks(range(len(labels)), labels=labels, fontsize=9, linespacing=0.95)

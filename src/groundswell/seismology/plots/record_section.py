@@ -10,7 +10,15 @@ import numpy as np
 from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, counted
 from groundswell.plotting.labels import label_trace
-from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
+from groundswell.plotting.style import (
+    INK,
+    QUIET,
+    distance_text,
+    headline,
+    picture,
+    speed_unit,
+    title_of,
+)
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.motion import noise_level, without_noise
 from groundswell.seismology.plots.source import event_sentence
@@ -101,8 +109,9 @@ def _peak(peak: float, unit: float, noise: float) -> str:
 
 
 def _label_rows(axes: Axes, array: xarray.DataArray, distance: Floats) -> None:
+    largest = float(np.nanmax(distance, initial=0.0))
     labels = [
-        f"{station}\n{metres / 1e3:.1f} km" if np.isfinite(metres) else str(station)
+        f"{station}\n{distance_text(metres, largest)}" if np.isfinite(metres) else str(station)
         for station, metres in zip(array["station"].values, distance, strict=True)
     ]
     axes.set_yticks(range(len(labels)), labels=labels, fontsize=9, linespacing=0.95)

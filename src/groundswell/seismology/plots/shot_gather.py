@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.errors import InputError
-from groundswell.plotting.style import INK, headline, picture, title_of
+from groundswell.plotting.style import INK, distance_unit, headline, picture, title_of
 from groundswell.seismology.formats.seismograms import PRESSURE, read_seismograms
 from groundswell.seismology.motion import noise_level, without_noise
 from groundswell.seismology.plots.record_section import evenly
@@ -70,7 +70,7 @@ def _draw(axes: Axes, array: xarray.DataArray, kind: str) -> None:
     along = offsets(array)
     shown = evenly(np.argsort(along, kind="stable"), _MAX_TRACES)
     values, along, time = array.values[shown], along[shown], array["time"].values
-    unit, name = (1e3, "km") if np.abs(along).max() >= 2e3 else (1.0, "m")
+    unit, name = distance_unit(float(np.abs(along).max()))
     apart = float(np.median(np.diff(along))) if len(along) > 1 else 1.0
     for at, trace in zip(along / unit, values, strict=True):
         deflection = _AMPLITUDE * apart / unit * trace / (np.abs(trace).max() or 1)

@@ -57,7 +57,7 @@ def _frames(figure: Figure, plane: xarray.Dataset) -> Iterator[None]:
     mesh = axes.pcolormesh(plane[across], plane[up], values[0], cmap=colours, shading="gouraud")
     mesh.set_clim(float(values.min()), float(values.max()))
     colour_bar(axes, mesh, label("Temperature", "K") if is_heated else label("Speed", "m/s"))
-    arrows = _arrows(axes, plane, speeds)
+    arrows = _arrows(axes, plane, speeds, INK if is_heated else "white")
     draw_solids(axes, plane, str(across), str(up))
     if plane.attrs.get("down") == up:
         axes.invert_yaxis()
@@ -97,7 +97,9 @@ def draw_solids(axes: Axes, plane: xarray.Dataset, across: str, up: str) -> None
     axes.set(**limits)
 
 
-def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Callable[[int], None]:
+def _arrows(
+    axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats], colour: str
+) -> Callable[[int], None]:
     """Draw arrows of velocity; returns a function that shows those of a frame.
 
     Args:
@@ -112,6 +114,6 @@ def _arrows(axes: Axes, plane: xarray.Dataset, speeds: Sequence[Floats]) -> Call
     fastest = float(np.hypot(*speeds).max()) or 1.0
     spacing = float(np.diff(plane[across].values).mean())
     scale = fastest / (LONGEST * step * spacing)
-    look = {"color": INK, "width": 0.0015, "angles": "xy", "scale_units": "xy", "scale": scale}
+    look = {"color": colour, "width": 0.0015, "angles": "xy", "scale_units": "xy", "scale": scale}
     drawn = axes.quiver(*at, u[0], v[0], **look)
     return lambda n: drawn.set_UVC(u[n], v[n])

@@ -136,7 +136,8 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
     is_heated = bool(np.ptp(temperature) > 0)
     values = temperature if is_heated else np.hypot(along.values, upward.values)
     colours = axes.contourf(x, y, values, levels=24, cmap="RdBu_r" if is_heated else "viridis")
-    axes.contour(x, y, values, levels=12, colors="white", linewidths=0.5, linestyles="solid")
+    if is_heated:
+        axes.contour(x, y, values, levels=12, colors="white", linewidths=0.5, linestyles="solid")
     even = {axis: np.linspace(s[0], s[-1], 160) for axis, s in ((across, x), (up, y))}
     u, v = (speed.interp(even).values for speed in (along, upward))
     if np.hypot(u, v).max() > 0:
@@ -145,7 +146,7 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
             even[up],
             u,
             v,
-            color=INK,
+            color=INK if is_heated else "white",  # slow flow is dark
             linewidth=0.8,
             density=_STREAMLINE_DENSITY,
             arrowsize=0.8,

@@ -31,7 +31,7 @@ _FINEST = 24  # quads along an edge of an element
 _LINES_NEARER = 0.02  # of the domain's size: what lines lie on must not cover them
 _VIEW = {"elev": 28, "azim": -62}  # degrees
 _ZOOM = 0.87  # leaves room for the labels of axes
-_SHORT, _SHORTEST = 0.4, 0.15  # of the longest axis: has few ticks; has one
+_SHORT, _SHORTEST = 0.6, 0.15  # of the longest axis: has few ticks; has one
 _MAP = "coolwarm"  # nowhere so dark that lines get lost
 
 
