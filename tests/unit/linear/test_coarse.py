@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse.linalg import splu
+from variants import long_variants
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
@@ -106,7 +107,7 @@ def trilinear(count: int) -> Any:
     return sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes)
 
 
-@pytest.mark.parametrize("count", [16, 20, 26])
+@pytest.mark.parametrize("count", [16, *long_variants([20, 26])])
 def test_what_factors_take(count: int) -> None:
     """8 bytes an entry of them, and as much again at most for where these are."""
     entries = splu(trilinear(count).tocsc(), **SYMMETRIC).nnz

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from variants import quick_run, with_each_value
+from variants import evenly_spaced, quick_run, with_each_value
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Item:
         return next((mark for mark in self.iter_markers() if mark.name == name), None)
 
     def iter_markers(self) -> list[Any]:
-        return [SimpleNamespace(name=mark) for mark in self.marks]
+        parts = (mark.partition(" ") for mark in self.marks)
+        return [SimpleNamespace(name=name, args=(int(to),) if to else ()) for name, _, to in parts]
 
 
 def items(*marks: str, **values: list[Any]) -> Any:
@@ -65,11 +66,26 @@ def test_values_need_not_be_hashable() -> None:
 
 @pytest.mark.parametrize(
     ("marks", "count"),
-    [((), 4), (("each_value",), 2), (("each_value", "gpu"), 4), (("full",), 0)],
+    [
+        ((), 4),
+        (("each_value",), 2),
+        (("each_value", "gpu"), 4),
+        (("full",), 0),
+        (("most 3",), 2),
+        (("most 4",), 4),
+        (("most 1", "gpu"), 4),
+        (("each_value", "most 1"), 1),
+    ],
 )
 def test_what_marks_leave_out(marks: tuple[str, ...], count: int) -> None:
     variants = items(*marks, a=[1, 2], b=[3, 4])
     assert len(list(quick_run(variants))) == count
+
+
+def test_variants_are_evenly_spaced() -> None:
+    variants = items(a=[*range(10)])
+    for most, expected in ((1, [0]), (2, [0, 5]), (3, [0, 4, 8]), (9, [0, 2, 4, 6, 8])):
+        assert found(evenly_spaced(variants, most), "a") == expected
 
 
 def test_other_tests_are_not_variants() -> None:
