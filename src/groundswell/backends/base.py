@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -17,15 +19,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends.compilation import CompilationQueue, RecentModules
+from groundswell.backends.host_threads import chunks
 from groundswell.backends.launch import Extent, Graph, Items, KernelArgument, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import these from here
 from groundswell.backends.listing import in_section as in_section
 from groundswell.backends.source import INCLUDE, Source
-from groundswell.backends.transforms import RealTransform
+from groundswell.backends.transforms import CosineTransform, RealTransform
 from groundswell.errors import BackendError
 
 MemoryHandle = Any  # identifies shared memory; hashable and picklable, of the backend's own type
 
+PART = 2**24  # values of device arrays that NumPy's functions process at a time
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
@@ -186,6 +190,29 @@ class Backend(ABC):
         Args:
             axes: number of axes, up to three; by default all.
         """
+
+    @abstractmethod
+    def cosine_transform(self) -> CosineTransform:
+        """Cosine transforms of arrays of any shape; see transforms.py."""
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """A context in which NumPy's functions and operators apply to device arrays.
+
+        They are ordered with launches. CuPy's arrays dispatch them (NEP 13 and NEP 18).
+
+        Raises:
+            RunFailed: in the context, an operation failed or the device has too little memory.
+        """
+        return nullcontext()
+
+    def for_each_part(self, work: Callable[[slice], None], shape: Sequence[int]) -> None:
+        """Call a function for parts of arrays of a shape, so that temporaries are small.
+
+        Args:
+            work: takes a slice of the first axis. On a CPU, threads call it at the same time.
+        """
+        for part in chunks(shape[0], prod(shape[1:]), PART):
+            work(part)
 
     @abstractmethod
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:

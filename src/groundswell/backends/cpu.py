@@ -10,9 +10,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cache, cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,13 @@ from groundswell.backends.base import ROW_ALIGNMENT, Backend, EagerGraph, Event,
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
+from groundswell.backends.host_threads import chunks, for_each
 from groundswell.backends.launch import Extent, HostCall, KernelArgument, KernelLaunch, Launch
 from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.shared_memory import CpuSharedMemory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.threads import default_threads, team_source, thread_team
-from groundswell.backends.transforms import CpuTransform
+from groundswell.backends.transforms import CpuCosineTransform, CpuTransform
 from groundswell.errors import BackendError, counted
 
 # We disable contraction into fused multiply-adds. Otherwise a vector loop and its remainder would
@@ -209,6 +211,12 @@ class CpuBackend(Backend):
         self, shape: tuple[int, ...], dtype: DTypeLike, *, axes: int | None = None
     ) -> CpuTransform:
         return CpuTransform(shape, self.cores, axes)
+
+    def cosine_transform(self) -> CpuCosineTransform:
+        return CpuCosineTransform(self.cores)
+
+    def for_each_part(self, work: Callable[[slice], None], shape: Sequence[int]) -> None:
+        for_each(work, chunks(shape[0], prod(shape[1:])))
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return EagerGraph(sequence)

@@ -23,7 +23,7 @@ from groundswell.backends.ipc import CudaSharedMemory, IpcMemory
 from groundswell.backends.launch import Concurrent, Forked, HostCall, Launch
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
-from groundswell.backends.transforms import CudaTransform
+from groundswell.backends.transforms import CudaCosineTransform, CudaTransform
 from groundswell.errors import BackendError, DeviceMissing, RunFailed
 
 if TYPE_CHECKING:
@@ -160,6 +160,17 @@ class CudaBackend(Backend):
         self, shape: tuple[int, ...], dtype: DTypeLike, *, axes: int | None = None
     ) -> CudaTransform:
         return CudaTransform(self._cupy, self._streams, shape, dtype, axes)
+
+    def cosine_transform(self) -> CudaCosineTransform:
+        return CudaCosineTransform()
+
+    @contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        try:
+            with self._convert_errors(), self._streams.current:
+                yield
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            raise RunFailed(f"the GPU has too little memory: {error}; use the CPU") from error
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         if not in_graph or self._checked:

@@ -74,14 +74,15 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item]) -> None:
         pass
 
 
-def chunks(count: int, size: int) -> list[slice]:
-    """Divide the rows of an array into slices of at most CHUNK values, or of one row.
+def chunks(count: int, size: int, most: int = CHUNK) -> list[slice]:
+    """Divide the rows of an array into slices of at most so many values, or of one row.
 
     Args:
         count: number of rows.
         size: number of values in a row.
+        most: values in a slice.
     """
-    rows = max(1, CHUNK // max(size, 1))
+    rows = max(1, most // max(size, 1))
     return [slice(first, min(first + rows, count)) for first in range(0, count, rows)]
 
 

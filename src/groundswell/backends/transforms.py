@@ -1,8 +1,8 @@
-"""Discrete Fourier transforms of real arrays on CPUs (SciPy) and GPUs (cuFFT).
+"""Discrete Fourier and cosine transforms of real arrays on CPUs (SciPy) and GPUs (cuFFT).
 
-Transforms run over all axes or the last ones, and none is scaled: the inverse of a transform is the
-array times the number of values along these axes. The spectrum has the non-negative wavenumbers of
-the last axis only.
+Fourier transforms run over all axes or the last ones, and none is scaled: the inverse of a
+transform is the array times the number of values along these axes. The spectrum has the
+non-negative wavenumbers of the last axis only.
 """
 
 from __future__ import annotations
@@ -133,6 +133,54 @@ class CudaTransform:
     def _run_inverse(self, spectrum: DeviceArray, values: DeviceArray) -> None:
         with self._streams.current:
             self._inverse.fft(spectrum, values, self._cufft.CUFFT_INVERSE)
+
+
+class CosineTransform(Protocol):
+    """Orthonormal cosine transforms (type 2) over all axes of an array, in `Backend.arithmetic`."""
+
+    def forward(self, values: DeviceArray) -> DeviceArray:
+        """The coefficients of the modes, in a new array."""
+        ...
+
+    def inverse(self, modes: DeviceArray) -> DeviceArray:
+        """The values of these coefficients, in a new array."""
+        ...
+
+
+class CpuCosineTransform:
+    """Cosine transforms by SciPy.
+
+    Args:
+        threads: number of threads.
+    """
+
+    def __init__(self, threads: int) -> None:
+        from scipy import fft
+
+        self._fft, self._options = fft, {"type": 2, "norm": "ortho", "workers": threads}
+
+    def forward(self, values: DeviceArray) -> DeviceArray:
+        return np.asarray(self._fft.dctn(values, **self._options))
+
+    def inverse(self, modes: DeviceArray) -> DeviceArray:
+        return np.asarray(self._fft.idctn(modes, **self._options))
+
+
+class CudaCosineTransform:
+    """Cosine transforms by CuPy, which reduces them to those of cuFFT."""
+
+    def __init__(self) -> None:
+        from cupyx.scipy import fft
+
+        self._fft = fft
+
+    def forward(self, values: DeviceArray) -> DeviceArray:
+        found: cupy.ndarray = self._fft.dctn(values, type=2, norm="ortho")
+        return found
+
+    def inverse(self, modes: DeviceArray) -> DeviceArray:
+        found: cupy.ndarray = self._fft.idctn(modes, type=2, norm="ortho")
+        return found
 
 
 def _named(

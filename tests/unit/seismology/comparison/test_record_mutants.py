@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from file_mutants import refused_mutants
+from damage import count_refused
 from observed_motion import DATE, observed_stream
 from variants import long_variants
 
@@ -53,4 +53,4 @@ def test_mutants(kind: str, count: int, tmp_path: Path) -> None:
         assert all(np.isfinite([each.start, each.interval]).all() for each in found)
         assert all(each.values.dtype == float and each.values.size < 1e7 for each in found)
 
-    assert refused_mutants(tmp_path / "mutant.file", path.read_bytes(), read, count) > count / 20
+    assert count_refused(read, tmp_path / "mutant.file", path.read_bytes(), range(count)) > count / 20

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from file_mutants import refused_mutants
+from damage import count_refused
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
@@ -92,7 +92,7 @@ def test_formats_of_text(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", TEXTS)
 def test_mutants_of_text(tmp_path: Path, suffix: str) -> None:
     path, content = tmp_path / f"lines{suffix}", TEXTS[suffix](random_lines(1)).encode()
-    refused = refused_mutants(path, content, read_lines, count=60)
+    refused = count_refused(read_lines, path, content, range(60))
     assert 5 < refused < 60
 
 
@@ -113,7 +113,7 @@ def test_shapefiles_in_a_projection(tmp_path: Path) -> None:
 
 def test_mutants_of_shapefiles(tmp_path: Path) -> None:
     content = write_shapefile(tmp_path / "lines.shp", random_lines(4)).read_bytes()
-    assert refused_mutants(tmp_path / "other.shp", content, read_lines, count=60) > 5
+    assert count_refused(read_lines, tmp_path / "other.shp", content, range(60)) > 5
 
 
 def test_geojson_in_a_projection(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from file_mutants import refused_mutants
+from damage import count_refused
 from fsp_files import Model, Segment, param_text, random_segment
 from variants import long_variants
 
@@ -198,4 +198,4 @@ def test_mutants(tmp_path: Path, rng: np.random.Generator, kind: str, count: int
         assert np.isfinite(content.rates).all() and content.rates.size < 1e6
         assert np.isfinite(content.longitude).all() and np.isfinite(content.depth).all()
 
-    assert refused_mutants(tmp_path / f"mutant.{kind}", text.encode(), read_it, count) > count / 5
+    assert count_refused(read_it, tmp_path / f"mutant.{kind}", text.encode(), range(count)) > count / 5

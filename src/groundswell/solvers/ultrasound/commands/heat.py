@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -30,6 +30,9 @@ def heat(
         str | None,
         typer.Option(help="Record of amplitudes at all points, instead of the maps."),
     ] = None,
+    backend: Annotated[
+        Literal["cpu", "cuda"], typer.Option(help="Where to compute the temperatures.")
+    ] = "cpu",
 ) -> None:
     """Compute the temperature and the thermal dose of a treatment with ultrasound.
 
@@ -59,6 +62,7 @@ def heat(
         tissue=tissue,
         bone=BONE if bone else None,
         record=record,
+        backend=backend,
     )
     with locked(results):
         path = found.write(results)

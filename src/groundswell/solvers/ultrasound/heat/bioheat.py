@@ -8,39 +8,45 @@ lie half a spacing beyond the outermost points.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import fft
 
-from groundswell.arrays import Floats
-from groundswell.backends.threads import default_threads
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.heat.tissue import Coefficients
 
 
 class Bioheat(Protocol):
-    """A method that advances the rise of the temperature."""
+    """A method that advances the rise of the temperature on a device, in `Backend.arithmetic`.
 
-    def advance(self, seconds: float, heating: float) -> Floats:
-        """Advance in one step; returns the rise of the temperature, (z, y, x), K.
+    Attributes:
+        rise: the rise of the temperature, (z, y, x), K; the next step may overwrite it.
+    """
+
+    rise: DeviceArray
+
+    def advance(self, seconds: float, heating: float) -> DeviceArray:
+        """Advance in one step; returns `rise`.
 
         Args:
             heating: factor of the heating rate.
         """
 
 
-def bioheat(coefficients: Coefficients, rate: Floats, spacing: Sequence[float]) -> Bioheat:
+def bioheat(
+    coefficients: Coefficients, rate: Floats, spacing: Sequence[float], backend: Backend
+) -> Bioheat:
     """The method for a medium: `SpectralBioheat` if it is uniform, else `SplitBioheat`.
 
     Args:
         coefficients: those of Pennes' equation.
         rate: heating rate Q, (z, y, x), W/m^3.
         spacing: distance of points along z, y and x, m.
+        backend: the device.
     """
     kind = SpectralBioheat if coefficients.are_uniform else SplitBioheat
-    return kind(coefficients, rate, spacing)
+    return kind(coefficients, rate, spacing, backend)
 
 
 class SpectralBioheat:
@@ -51,33 +57,32 @@ class SpectralBioheat:
     have no flux through the sides. See `bioheat` for the arguments.
     """
 
-    def __init__(self, coefficients: Coefficients, rate: Floats, spacing: Sequence[float]) -> None:
+    def __init__(
+        self, coefficients: Coefficients, rate: Floats, spacing: Sequence[float], backend: Backend
+    ) -> None:
         diffusivity = float(coefficients.conductivity / coefficients.capacity)
-        squares = [
-            diffusivity * (np.pi * np.arange(n) / (n * h)) ** 2
+        along_z, along_y, along_x = (
+            backend.to_device(diffusivity * (np.pi * np.arange(n) / (n * h)) ** 2)
             for n, h in zip(rate.shape, spacing, strict=True)
-        ]
-        along_z, along_y, along_x = squares
+        )
         sums = along_z[:, None, None] + along_y[:, None] + along_x
         self._decay = sums + float(coefficients.cooling)
-        self._source = self._transform(rate / float(coefficients.capacity))
+        self._transform = backend.cosine_transform()
+        rates = backend.to_device(rate / float(coefficients.capacity))
+        self.rise, self._source = np.zeros_like(rates), self._transform.forward(rates)
         self._modes = np.zeros_like(self._source)
 
-    @staticmethod
-    def _transform(values: Floats) -> Floats:
-        return np.asarray(fft.dctn(values, type=2, norm="ortho", workers=default_threads()))
-
-    def start(self, rise: Floats) -> None:
+    def start(self, rise: DeviceArray) -> None:
         """Start from a rise of the temperature, (z, y, x), K, instead of 0."""
-        self._modes = self._transform(rise)
+        self.rise, self._modes = rise, self._transform.forward(rise)
 
-    def advance(self, seconds: float, heating: float) -> Floats:
+    def advance(self, seconds: float, heating: float) -> DeviceArray:
         """Advance in one step; see `Bioheat`."""
         self._modes *= np.exp(-self._decay * seconds)
         if heating:
             self._modes += heating * _accumulated(self._decay, seconds) * self._source
-        found = fft.idctn(self._modes, type=2, norm="ortho", workers=default_threads())
-        return np.asarray(found)
+        self.rise = self._transform.inverse(self._modes)
+        return self.rise
 
 
 class SplitBioheat:
@@ -91,35 +96,32 @@ class SplitBioheat:
     `bioheat` for the arguments.
     """
 
-    def __init__(self, coefficients: Coefficients, rate: Floats, spacing: Sequence[float]) -> None:
-        self._capacity = np.broadcast_to(coefficients.capacity, rate.shape)
-        self._conductivity = np.broadcast_to(coefficients.conductivity, rate.shape)
-        self._cooling, self._spacing = coefficients.cooling, spacing
-        self._source = rate / self._capacity
-        self._rise = np.zeros(rate.shape)
+    def __init__(
+        self, coefficients: Coefficients, rate: Floats, spacing: Sequence[float], backend: Backend
+    ) -> None:
+        conductivity, capacity, cooling = map(backend.to_device, coefficients)
+        self._cooling, self._source = cooling, backend.to_device(rate) / capacity
+        self.rise = np.zeros_like(self._source)
+        k, c = (np.broadcast_to(each, rate.shape) for each in (conductivity, capacity))
+        self._lines = [_LineDiffusion(k, c, axis, h) for axis, h in enumerate(spacing)]
 
-    def start(self, rise: Floats) -> None:
+    def start(self, rise: DeviceArray) -> None:
         """Start from a rise of the temperature, (z, y, x), K, instead of 0."""
-        self._rise = np.array(rise, float)
+        self.rise = rise.copy()
 
-    def advance(self, seconds: float, heating: float) -> Floats:
+    def advance(self, seconds: float, heating: float) -> DeviceArray:
         """Advance in one step; see `Bioheat`."""
         self._react(seconds / 2, heating)
         for axis, share in ((2, 0.5), (1, 0.5), (0, 1.0), (1, 0.5), (2, 0.5)):
-            self._lines[axis].advance(self._rise, share * seconds)
+            self._lines[axis].advance(self.rise, share * seconds)
         self._react(seconds / 2, heating)
-        return self._rise.copy()
+        return self.rise
 
     def _react(self, seconds: float, heating: float) -> None:
         """Perfusion and the source."""
-        self._rise *= np.exp(-np.asarray(self._cooling) * seconds)
+        self.rise *= np.exp(-self._cooling * seconds)
         if heating:
-            self._rise += heating * _accumulated(self._cooling, seconds) * self._source
-
-    @cached_property
-    def _lines(self) -> list[_LineDiffusion]:
-        parts = enumerate(self._spacing)
-        return [_LineDiffusion(self._conductivity, self._capacity, n, h) for n, h in parts]
+            self.rise += heating * _accumulated(self._cooling, seconds) * self._source
 
 
 class _LineDiffusion:
@@ -131,7 +133,9 @@ class _LineDiffusion:
         spacing: distance of points along it, m.
     """
 
-    def __init__(self, conductivity: Floats, capacity: Floats, axis: int, spacing: float) -> None:
+    def __init__(
+        self, conductivity: DeviceArray, capacity: DeviceArray, axis: int, spacing: float
+    ) -> None:
         self._axis = axis
         along = np.moveaxis(conductivity, axis, 0)
         sums = along[1:] + along[:-1]
@@ -139,7 +143,7 @@ class _LineDiffusion:
         self._flow = means / spacing**2  # between each point and the next one
         self._capacity = np.moveaxis(capacity, axis, 0)
 
-    def advance(self, rise: Floats, seconds: float) -> None:
+    def advance(self, rise: DeviceArray, seconds: float) -> None:
         """Make a step of Crank & Nicolson in place."""
         values = np.moveaxis(rise, self._axis, 0)
         if len(values) == 1:
@@ -155,7 +159,9 @@ class _LineDiffusion:
         values[:] = solve_tridiagonal(diagonal, -flow, right)
 
 
-def solve_tridiagonal(diagonal: Floats, beside: Floats, right: Floats) -> Floats:
+def solve_tridiagonal(
+    diagonal: DeviceArray, beside: DeviceArray, right: DeviceArray
+) -> DeviceArray:
     """Solutions along the first axis of symmetric, diagonally dominant tridiagonal systems.
 
     Args:
@@ -172,8 +178,7 @@ def solve_tridiagonal(diagonal: Floats, beside: Floats, right: Floats) -> Floats
     return right
 
 
-def _accumulated(decay: ArrayLike, seconds: float) -> Floats:
+def _accumulated(decay: DeviceArray, seconds: float) -> DeviceArray:
     """The integral of exp(-decay t) from 0 to a time, s."""
-    rates = np.asarray(decay, float)
-    safe = np.where(rates > 0, rates, 1.0)
-    return np.where(rates > 0, -np.expm1(-safe * seconds) / safe, seconds)
+    safe = np.where(decay > 0, decay, 1.0)
+    return np.where(decay > 0, -np.expm1(-safe * seconds) / safe, seconds)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from groundswell.arrays import Floats
+from groundswell.arrays import DeviceArray
 
 THRESHOLD = 43.0  # degrees Celsius
 ABOVE, BELOW = log(2), log(4)  # -ln R
@@ -19,7 +18,7 @@ LESION = 240.0  # CEM43 from which tissue counts as destroyed, minutes
 MINUTE = 60.0  # s
 
 
-def dose_of(before: ArrayLike, after: ArrayLike, seconds: float) -> Floats:
+def dose_of(before: DeviceArray | float, after: DeviceArray | float, seconds: float) -> DeviceArray:
     """CEM43 (minutes) while temperatures change linearly; exact for these.
 
     Args:
@@ -27,18 +26,16 @@ def dose_of(before: ArrayLike, after: ArrayLike, seconds: float) -> Floats:
         seconds: the time between, s.
     """
     low, high = np.minimum(before, after), np.maximum(before, after)
-    rise = np.asarray(high - low)
-    hot = np.where(high >= THRESHOLD, 1.0, 0.0)
-    np.divide(high - THRESHOLD, rise, out=hot, where=rise > 0)
-    hot = np.clip(hot, 0.0, 1.0)
+    rise = high - low
+    share = (high - THRESHOLD) / np.where(rise > 0, rise, 1.0)
+    hot = np.where(rise > 0, np.clip(share, 0.0, 1.0), high >= THRESHOLD)
     above = _mean(ABOVE, np.maximum(low, THRESHOLD), np.maximum(high, THRESHOLD))
     below = _mean(BELOW, np.minimum(low, THRESHOLD), np.minimum(high, THRESHOLD))
-    return np.asarray(seconds / MINUTE * (hot * above + (1 - hot) * below))
+    return seconds / MINUTE * (hot * above + (1 - hot) * below)
 
 
-def _mean(rate: float, low: Floats, high: Floats) -> Floats:
+def _mean(rate: float, low: DeviceArray, high: DeviceArray) -> DeviceArray:
     """The mean of exp(rate (T - 43)) over temperatures between two."""
     rise = rate * (high - low)
-    growth = np.ones_like(rise)
-    np.divide(np.expm1(rise), rise, out=growth, where=rise > 0)
-    return np.asarray(np.exp(rate * (low - THRESHOLD)) * growth)
+    growth = np.where(rise > 0, np.expm1(rise) / np.where(rise > 0, rise, 1.0), 1.0)
+    return np.exp(rate * (low - THRESHOLD)) * growth

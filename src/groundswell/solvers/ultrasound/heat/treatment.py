@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 import xarray
 
-from groundswell.arrays import Floats
-from groundswell.backends.host_threads import for_each
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import Variable
 from groundswell.outputs.files import write_fields
@@ -113,6 +113,7 @@ class Options(TypedDict, total=False):
     bone: Tissue | None
     frequency: float | None
     record: str | None
+    backend: str
 
 
 def heat(folder: Path, on: float, off: float = 0.0, **options: Unpack[Options]) -> Heat:
@@ -131,18 +132,25 @@ def heat(folder: Path, on: float, off: float = 0.0, **options: Unpack[Options]) 
             beginning and of blood, degrees Celsius (37); `tissue`, a `Tissue`; `bone`, another one
             for points with a sound speed of 1800 m/s or more (`BONE` has customary values; none by
             default); `frequency`, Hz, by default that of the sources; `record`, the name of a
-            record with amplitudes of the pressure at all points, used instead of the maps.
+            record with amplitudes of the pressure at all points, used instead of the maps;
+            `backend`, "cpu" (default) or "cuda".
 
     Raises:
-        InputError: an argument is invalid, the medium does not absorb, or results are missing.
+        InputError: an argument is invalid, the medium does not absorb, results or the GPU are
+            missing.
+        RunFailed: the GPU failed or has too little memory.
     """
     tissue, bone = options.pop("tissue", Tissue()), options.pop("bone", None)
     frequency, record = options.pop("frequency", None), options.pop("record", None)
+    backend = open_backend(options.pop("backend", "cpu"))
     given: dict[str, Any] = dict(options)
     exposure = Exposure(on, off, **given)
     medium = HeatedMedium(folder, frequency, record)
     coefficients = _coefficients(medium, tissue, bone)
-    return _summarised(medium, treat(bioheat(coefficients, medium.rate, medium.spacing), exposure))
+    with backend.arithmetic():
+        method = bioheat(coefficients, medium.rate, medium.spacing, backend)
+        found = treat(method, exposure, backend)
+    return _summarised(medium, found)
 
 
 def _coefficients(medium: HeatedMedium, tissue: Tissue, bone: Tissue | None) -> Coefficients:
@@ -172,29 +180,43 @@ class Treated(NamedTuple):
     hottest: Floats
 
 
-def treat(method: Bioheat, exposure: Exposure) -> Treated:
-    """Advance through a treatment, with the largest temperature and the dose of each point."""
+def treat(method: Bioheat, exposure: Exposure, backend: Backend) -> Treated:
+    """Advance through a treatment, with the largest temperature and the dose of each point.
+
+    Args:
+        backend: that of the method, in its context `arithmetic`.
+    """
     now, hottest, times = 0.0, [exposure.start], [0.0]
-    last = largest = np.asarray(exposure.start)
-    dose = np.asarray(0.0)
+    points = _Points(exposure.start + method.rise, backend)
     for seconds, share in exposure.steps():
-        before, last = last, exposure.start + method.advance(seconds, share)
-        dose = dose if dose.ndim else np.zeros(last.shape)
-        _add_dose(dose, np.broadcast_to(before, last.shape), last, seconds)
-        largest = np.maximum(largest, last)
+        points.reach(exposure.start + method.advance(seconds, share), seconds)
         now += seconds
         times.append(now)
-        hottest.append(float(last.max()))
+        hottest.append(float(points.last.max()))
+    last, largest, dose = map(backend.to_host, (points.last, points.largest, points.dose))
     return Treated(last, largest, dose, np.array(times), np.array(hottest))
 
 
-def _add_dose(dose: Floats, before: Floats, after: Floats, seconds: float) -> None:
-    """Add the dose of a step, (z, y, x), plane by plane in threads, with small temporaries."""
+class _Points:
+    """The temperature, the largest temperature and the dose of each point, on a device.
 
-    def add(k: int) -> None:
-        dose[k] += dose_of(before[k], after[k], seconds)
+    Args:
+        start: temperature at the start, (z, y, x), degrees Celsius.
+    """
 
-    for_each(add, range(len(dose)))
+    def __init__(self, start: DeviceArray, backend: Backend) -> None:
+        self.last, self.largest, self.dose = start, start.copy(), np.zeros_like(start)
+        self._backend = backend
+
+    def reach(self, temperature: DeviceArray, seconds: float) -> None:
+        """Change linearly to another temperature, in parts, so that temporaries are small."""
+        before, self.last = self.last, temperature
+
+        def add(part: slice) -> None:
+            self.dose[part] += dose_of(before[part], temperature[part], seconds)
+            self.largest[part] = np.maximum(self.largest[part], temperature[part])
+
+        self._backend.for_each_part(add, temperature.shape)
 
 
 def _summarised(medium: HeatedMedium, found: Treated) -> Heat:

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
+from groundswell.backends import open_backend
 from groundswell.solvers.ultrasound.heat.bioheat import (
     SpectralBioheat,
     SplitBioheat,
@@ -18,6 +19,7 @@ from groundswell.solvers.ultrasound.heat.bioheat import (
 )
 from groundswell.solvers.ultrasound.heat.tissue import Coefficients, Tissue
 
+CPU = open_backend("cpu")
 H, N = 0.5e-3, 40  # m, points
 TISSUE = Tissue(perfusion=8.0)
 D, P = 0.5 / (1000 * 3600), 8 * 3617 / (1000 * 3600)  # m^2/s, 1/s
@@ -42,7 +44,7 @@ def test_coefficients_are_those_of_the_equation() -> None:
 @pytest.mark.parametrize("steps", [1, 7])
 def test_a_gaussian_spreads_as_in_an_infinite_medium(steps: int) -> None:
     """It falls to 1e-8 at the sides; the number of steps does not matter."""
-    method, sigma, time = SpectralBioheat(uniform(), 0 * SQUARES, SPACING), 1.5e-3, 4.0
+    method, sigma, time = SpectralBioheat(uniform(), 0 * SQUARES, SPACING, CPU), 1.5e-3, 4.0
     method.start(np.exp(-SQUARES / (2 * sigma**2)))
     for _ in range(steps):
         found = method.advance(time / steps, 0.0)
@@ -75,7 +77,7 @@ def test_a_heated_sphere_is_as_warm_as_in_an_infinite_medium() -> None:
     """Within it and outside; within 0.4 % of the centre: the radius has 8 points."""
     radius, time = 4e-3, 10.0
     rate = 1e6 * sphere(radius)
-    found = SpectralBioheat(uniform(), rate, SPACING).advance(time, 1.0)
+    found = SpectralBioheat(uniform(), rate, SPACING, CPU).advance(time, 1.0)
     middle = N // 2
     for n in (middle, middle + 4, middle + 7, middle + 9, middle + 12):
         r = float(np.sqrt(SQUARES[middle, middle, n]))
@@ -88,7 +90,10 @@ def test_sides_let_no_heat_out() -> None:
     random = np.random.default_rng(3)
     rate = random.random((6, 7, 8))
     without = Tissue().coefficients(1000.0)
-    for method in (SpectralBioheat(without, rate, SPACING), SplitBioheat(without, rate, SPACING)):
+    for method in (
+        SpectralBioheat(without, rate, SPACING, CPU),
+        SplitBioheat(without, rate, SPACING, CPU),
+    ):
         rises = [method.advance(5.0, 1.0).sum(), method.advance(5.0, 0.0).sum()]
         assert_allclose(rises, 5.0 * rate.sum() / (1000 * 3600), rtol=1e-10)
 
@@ -105,7 +110,7 @@ def test_splitting_is_of_second_order_in_time() -> None:
     rate = 1e6 * random.random(shape)
     exact, errors = exact_step(mixed, rate, 6.0), []
     for steps in (32, 64, 128):
-        method = bioheat(mixed, rate, SPACING)
+        method = bioheat(mixed, rate, SPACING, CPU)
         assert isinstance(method, SplitBioheat)
         for _ in range(steps):
             found = method.advance(6.0 / steps, 1.0)
@@ -138,7 +143,7 @@ def exact_step(of: Coefficients, rate: np.ndarray, time: float) -> np.ndarray:
 def test_splitting_agrees_with_the_exact_step_in_a_uniform_medium() -> None:
     """Differences of second order: a cell is a third of the width of the heated region."""
     rate = 1e6 * np.exp(-SQUARES / (2 * (3 * H) ** 2))
-    split, exact = (kind(uniform(), rate, SPACING) for kind in (SplitBioheat, SpectralBioheat))
+    split, exact = (kind(uniform(), rate, SPACING, CPU) for kind in (SplitBioheat, SpectralBioheat))
     for _ in range(20):
         found, wanted = split.advance(0.5, 1.0), exact.advance(0.5, 1.0)
     assert np.abs(found - wanted).max() < 0.01 * wanted.max()
@@ -150,7 +155,7 @@ def test_heat_flows_through_a_sharp_boundary_at_a_steady_rate() -> None:
     conductivity, cooling, rate = (np.zeros(shape) for _ in range(3))
     conductivity[..., :6], conductivity[..., 6:] = 0.6, 0.2
     cooling[..., -1], rate[..., 0] = 1.0, 1e5
-    method = bioheat(Coefficients(conductivity, np.full(shape, 1e6), cooling), rate, SPACING)
+    method = bioheat(Coefficients(conductivity, np.full(shape, 1e6), cooling), rate, SPACING, CPU)
     for _ in range(6000):
         found = method.advance(0.1, 1.0)[0, 0]
     slopes = np.diff(found) / H

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray
-from numpy.testing import assert_allclose
+from dispatched_arrays import DispatchingBackend
+from heat_cases import MEDIA, treated_on
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 from typer.testing import CliRunner
 from ultrasound_cases import ARC
 
 import groundswell as gs
+from groundswell.backends import open_backend
+from groundswell.backends.cpu import CpuBackend
 from groundswell.cli.app import app
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.heat.dose import dose_of
@@ -62,19 +66,28 @@ class _Ramp:
     """A temperature that rises with the heating, and stays without."""
 
     def __init__(self) -> None:
-        self._rise = np.zeros((1, 2, 2))
+        self.rise = np.zeros((1, 2, 2))
 
     def advance(self, seconds: float, heating: float) -> np.ndarray:
-        self._rise = self._rise + seconds * heating * np.array([[0.0, 1.0], [2.0, 4.0]])
-        return self._rise
+        self.rise = self.rise + seconds * heating * np.array([[0.0, 1.0], [2.0, 4.0]])
+        return self.rise
 
 
 def test_a_treatment_adds_the_doses_of_its_steps() -> None:
-    found = treat(_Ramp(), Exposure(on=4.0, off=60.0, duty=0.5))
+    found = treat(_Ramp(), Exposure(on=4.0, off=60.0, duty=0.5), open_backend("cpu"))
     assert_allclose(found.largest[0], 37 + np.array([[0, 2], [4, 8]]))
     assert found.times[-1] == pytest.approx(64.0) and found.hottest[-1] == pytest.approx(45.0)
     ramp, rest = dose_of(37.0, 45.0, 4.0), dose_of(45.0, 45.0, 60.0)
     assert found.dose[0, 1, 1] == pytest.approx(ramp + rest, rel=1e-12)
+
+
+@pytest.mark.parametrize("medium", MEDIA)
+def test_the_device_is_reached_only_through_its_arrays(medium: str) -> None:
+    """All operations dispatch to the library of the arrays, such as CuPy, and change no bit."""
+    found, wanted = (treated_on(kind(), medium) for kind in (DispatchingBackend, CpuBackend))
+    assert wanted.largest.max() > 50 and wanted.dose.max() > 240
+    for one, other in zip(found, wanted, strict=True):
+        assert_array_equal(one, other)
 
 
 # --- results of runs ------------------------------------------------------------------------------
