@@ -267,6 +267,7 @@ def test_a_stopped_run_resumes_to_the_same_bits(
     assert_same_results(tmp_path, finished.result.folder)
 
 
+@pytest.mark.most(3)
 def test_samples_that_were_changed_are_not_continued(
     finished: Finished, case: Case, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def test_every_solver_has_a_problem() -> None:
     assert {name.split()[-1] for name in PROBLEMS} == set(registry.names())
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize("name, symmetry", list(symmetries()))
 def test_a_turned_problem_has_the_turned_solution(name: str, symmetry: Symmetry) -> None:
     problem = PROBLEMS[name]

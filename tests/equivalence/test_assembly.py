@@ -52,6 +52,7 @@ def test_on_cpus(on_ranks: OnRanks, cases: str, ranks: int, connection: str) -> 
     check(on_ranks, ranks, "cpu", *connection.split(), str(ranks), cases)
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize(
     "connection",
     ["mpi-thread pairwise", "peer+mpi pairwise", *long_variants(["mpi pairwise", "mpi crystal"])],

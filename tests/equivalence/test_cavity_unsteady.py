@@ -38,7 +38,7 @@ SOLID = {
 
 
 IN_TIME = {"duration": 0.15, "step": 0.05}
-TO_STEADY_FLOW = {"step": 0.5, "steps": 5}
+TO_STEADY_FLOW = {"step": 0.5, "steps": 2}
 
 
 def content(
@@ -58,13 +58,14 @@ def content(
 
 @pytest.mark.timeout(600)
 def test_two_ranks_find_the_same_flow(on_ranks: OnRanks, tmp_path: Path, full: bool) -> None:
+    in_time = {**IN_TIME, "tolerance": 1e-2}  # bits are the same after few cycles, too
     contents: dict[str, dict[str, Any]] = {
-        "empty": {},
-        "stretched": {"solid": (SOLID,), "stretched": True},
+        "empty": {"time": in_time},
+        "stretched": {"time": in_time, "solid": (SOLID,), "stretched": True},
         "implicit": {"time": TO_STEADY_FLOW},
     }
     if full:
-        contents["solid"] = {"solid": (SOLID,)}
+        contents["solid"] = {"time": in_time, "solid": (SOLID,)}
     cut = {"processes": [2, 1, 1]}
     one = {f"{name}-one": content(**case) for name, case in contents.items()}
     two = {f"{name}-two": content(**case, **cut) for name, case in contents.items()}
@@ -83,7 +84,7 @@ def assert_same(alone: Path, both: Path) -> None:
             assert a[name].values.tobytes() == b[name].values.tobytes(), name
     table = "history.csv" if (alone / "history.csv").exists() else "residuals.csv"
     rows = [np.loadtxt(p / table, delimiter=",", skiprows=1) for p in (alone, both)]
-    assert len(rows[0]) in (5, 6)
+    assert len(rows[0]) in (2, 3)
     np.testing.assert_allclose(*rows, rtol=1e-8)
 
 

@@ -48,20 +48,18 @@ SERIES = {"seismograms.h5:velocity": 1, "pressure.h5:pressure": 0}
 # The variants of the quick runs have all features of the others between them.
 QUICK = [
     Run(2, "soft", "mpi", {"codec": "mpc"}),
-    Run(2, "soft", "auto", {"overlap": "auto"}),
     Run(3, "halved hills", "peer"),
     Run(3, "volumes", "mpi"),
     Run(3, "fault outputs", "mpi"),
     Run(3, "water", "peer", {"overlap": False}),
-    Run(2, "fault", "mpi"),
     Run(3, "mesh fault", "peer"),
-    Run(3, "yielding", "mpi"),
     Run(2, "yielding mesh fault", "peer"),
 ]
 ROUNDED = [Run(3, "soft", "mpi", {"narrow": "bfloat16"})]
 LONG_ROUNDED = [Run(2, "rock", "peer", {"narrow": "float32"})]
 LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
-LONG = [Run(2, "sea", "auto", {"overlap": "auto"}), *(run for run in LONG if run not in QUICK)]
+AUTO = [Run(2, variant, "auto", {"overlap": "auto"}) for variant in ("soft", "sea")]
+LONG = [*AUTO, *(run for run in LONG if run not in QUICK)]
 GPU = [Run(2, variant, t) for variant in VARIANTS for t in ("direct", "peer", "nccl", "mpi")]
 OnRanks = Callable[..., str]
 Ran = Callable[[int, str], Path]

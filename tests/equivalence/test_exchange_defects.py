@@ -82,6 +82,7 @@ def test_a_program_that_never_looks_ends_with_an_error() -> None:
     assert "rank 1 has sent no data" in done.stderr
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize(
     "case",
     [
@@ -117,6 +118,7 @@ def test_a_plan_that_one_rank_has_and_another_lacks_ends_all(case: str) -> None:
     assert re.search(told, done.stderr)
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("what", ["peer plan", "mpi finish", *long_variants(["mpi plan"])])
 def test_plans_in_another_order_end_all(what: str) -> None:
     """At once, although each rank waits for the others, and all have begun as many exchanges."""
@@ -135,6 +137,7 @@ def test_a_job_ends_although_a_rank_never_makes_the_first_call() -> None:
     assert "do not make a call that rank 0 has given up; the job is aborted" in done.stderr
 
 
+@pytest.mark.most(1)
 @pytest.mark.each_value
 @pytest.mark.parametrize("transport", ["peer", "mpi"])
 @pytest.mark.parametrize(
@@ -150,6 +153,7 @@ def test_a_call_that_fails_on_one_rank_fails_on_all(transport: str, what: str) -
     assert all(cause in line for line in lines if "rank 1 call" not in line), lines
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("transport", ["peer", "mpi"])
 def test_a_late_rank_alone_is_named_and_no_exchange_is_skipped(transport: str) -> None:
     program = SUPPORT / "lonely_error_program.py"

@@ -118,6 +118,7 @@ def assert_close(found: dict[str, NDArray[Any]], wanted: dict[str, NDArray[Any]]
         assert difference < tolerance * largest, (name, difference / largest)
 
 
+@pytest.mark.most(2)
 @pytest.mark.parametrize(
     ("name", "ranks"), [("space", 2), ("plane", 2), ("plane", 3), ("cuboids", 2)]
 )
@@ -130,6 +131,7 @@ def test_ranks_write_one_file_that_is_close_to_that_of_one_rank(
     assert_close(contents(tmp_path / "out.h5"), alone(name))
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize(("samples_per_radian", "resolved"), [(3, False), (6, True)])
 def test_short_bursts_keep_the_accuracy_or_a_warning_tells_the_difference(
     tmp_path: Path, samples_per_radian: int, resolved: bool
@@ -199,6 +201,7 @@ def test_legs_on_ranks_change_no_bit_and_other_ranks_continue_them(
     assert_close(contents(tmp_path / "out.h5"), wanted)
 
 
+@pytest.mark.full
 def test_a_signal_on_ranks_writes_a_checkpoint(
     on_ranks: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -224,6 +227,7 @@ def test_a_signal_on_ranks_writes_a_checkpoint(
     assert 0 < contents(tmp_path / "out.h5")["t_index"].item() < 20_000
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

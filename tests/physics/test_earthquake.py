@@ -289,6 +289,7 @@ def test_a_solver_without_problems_is_refused() -> None:
 
 LONG_OF_CAVITIES = [
     "cavity/convection:cube",
+    "cavity/lid:reynolds_100",
     "cavity/lid:reynolds_1000",
     "cavity/lid_profiles:cube_1000",
     "cavity/solids:block",
