@@ -199,8 +199,8 @@ assert 0.3 < spots["bone"] / spots["water"] < 0.9, "bone should weaken the focus
 # %%
 # What to change next
 # -------------------
-# - Use your own file: ``gs.run("input.h5")``. ``groundswell convert input.h5 case.toml`` writes it
-#   as a case, which you can edit.
+# - Use your own file: ``gs.run("input.h5")``. ``groundswell convert input.h5 case.toml`` writes
+#   it as a case, which you can edit.
 # - How accurate is it? Halve ``h`` and ``dt``, and double the numbers of points. A curved surface is
 #   a staircase of cells, so bone needs more points per wavelength than water.
 # - Correct the aberration: ``groundswell focus case.toml --target 28,13.5`` finds delays for which

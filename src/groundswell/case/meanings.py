@@ -17,6 +17,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from pydantic import BaseModel
+
 
 @cache
 def meanings(section: type[Any]) -> dict[str, str]:
@@ -45,7 +47,7 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
                     yield field.target.id, " ".join(words.split())
 
 
-def meaning_of(section: type[Any], key: str) -> str:
+def meaning_of(section: type[BaseModel], key: str) -> str:
     """What a key of a section means; "" if the section does not say."""
     fields = {field.alias or name: name for name, field in section.model_fields.items()}
     return meanings(section).get(fields[key], "")

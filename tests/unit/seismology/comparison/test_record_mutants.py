@@ -53,4 +53,6 @@ def test_mutants(kind: str, count: int, tmp_path: Path) -> None:
         assert all(np.isfinite([each.start, each.interval]).all() for each in found)
         assert all(each.values.dtype == float and each.values.size < 1e7 for each in found)
 
-    assert count_refused(read, tmp_path / "mutant.file", path.read_bytes(), range(count)) > count / 20
+    assert (
+        count_refused(read, tmp_path / "mutant.file", path.read_bytes(), range(count)) > count / 20
+    )

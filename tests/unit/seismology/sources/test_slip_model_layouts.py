@@ -198,4 +198,6 @@ def test_mutants(tmp_path: Path, rng: np.random.Generator, kind: str, count: int
         assert np.isfinite(content.rates).all() and content.rates.size < 1e6
         assert np.isfinite(content.longitude).all() and np.isfinite(content.depth).all()
 
-    assert count_refused(read_it, tmp_path / f"mutant.{kind}", text.encode(), range(count)) > count / 5
+    assert (
+        count_refused(read_it, tmp_path / f"mutant.{kind}", text.encode(), range(count)) > count / 5
+    )
