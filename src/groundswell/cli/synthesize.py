@@ -60,6 +60,14 @@ def synthesize(
             SeismogramFormat, "Format of more files of seismograms; may be repeated.", "--format"
         ),
     ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            help="Sampling interval of these files, s; by default that of the strain or the next "
+            "shorter round one.",
+            show_default=False,
+        ),
+    ] = None,
     tolerance: Annotated[
         float,
         typer.Option(min=0, help="Largest distance of a subfault from a recorded point, m."),
@@ -87,6 +95,7 @@ def synthesize(
         groundswell synthesize stores/*.h5 --rupture rupture.srf --variations table.csv
     """
     from groundswell.errors import InputError
+    from groundswell.seismology.formats.export import chosen_output
     from groundswell.seismology.green import command
     from groundswell.seismology.green.late_slip import LateSlip
     from groundswell.seismology.green.source_files import RuptureWarning
@@ -101,12 +110,13 @@ def synthesize(
 
         given = command.Rupture(rupture, variations, slip_rate.value, tolerance)
         dtype = "float64" if precision == Precision.double else "float32"
-        chosen = [of.value for of in formats or []]
+        names = ("hdf5", *(of.value for of in formats or []))
+        files = chosen_output("an option", formats=names, export_interval=interval)
         device = open_backend(backend.value)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LateSlip)
             warnings.simplefilter("always", RuptureWarning)
-            written = command.synthesize(tensors, given, output, device, chosen, dtype)
+            written = command.synthesize(tensors, given, output, device, files, dtype)
         from groundswell.cli.text_tables import warn
 
         shown = [each for each in caught if issubclass(each.category, LateSlip | RuptureWarning)]

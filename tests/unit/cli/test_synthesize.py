@@ -75,6 +75,17 @@ def test_a_code_too_long_for_a_format_is_found_before_the_work(
     assert not (files / "mseed").exists()
 
 
+def test_files_have_an_interval_of_their_own(files: Path, capsys: Capture) -> None:
+    """The strain has samples 0.01 s apart, and those of SEG-Y are at most 0.032767 s apart."""
+    given = ["--rupture", str(files / "slip.csv"), "--format", "segy", "--interval"]
+    assert run(files, *given, "0.004") == 0
+    content = (files / "found" / "velocity.segy").read_bytes()
+    assert int.from_bytes(content[3216:3218], "big") == 4000
+    assert run(files, *given, "0.04") == 2
+    error = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "interval of files: SEG-Y needs an interval of at most 0.032767 s" in error
+
+
 def test_variations_have_a_file_of_their_own(files: Path) -> None:
     given = ["--rupture", str(files / "slip.csv"), "--variations", str(files / "variations.csv")]
     assert run(files, *given, "--slip-rate", "triangle", "--precision", "double") == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
-from groundswell.seismology.formats.export import chosen_output
+from groundswell.seismology.case.outputs import SeismogramOutput
 from groundswell.seismology.green.late_slip import warn_of_late_slip
 from groundswell.seismology.green.outputs import (
     observed,
@@ -28,6 +28,9 @@ from groundswell.simulation.results_folder import require_writable
 
 if TYPE_CHECKING:
     import xarray
+
+
+ONLY_HDF5 = SeismogramOutput()
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def synthesize(
     rupture: Rupture,
     folder: str | Path,
     backend: Backend,
-    formats: Sequence[str] = (),
+    files: SeismogramOutput = ONLY_HDF5,
     dtype: str = "float32",
 ) -> list[Path]:
     """Write the seismograms of a rupture, or of its variations, at the stations of tensors.
@@ -60,7 +63,7 @@ def synthesize(
     Args:
         paths: files or results folders, see `read_tensors`.
         folder: for the results.
-        formats: of more files of seismograms, as in `output.seismograms`; not for variations.
+        files: formats of files of seismograms besides HDF5; not for variations.
         dtype: floating-point type of the computation.
 
     Raises:
@@ -69,12 +72,11 @@ def synthesize(
     Warns:
         LateSlip: there is slip after the end of the seismograms.
     """
-    section = chosen_output("an option", formats=("hdf5", *formats))
-    if rupture.table and formats:
+    if rupture.table and files != ONLY_HDF5:
         raise InputError("variations are written as HDF5 only; leave out the formats")
     require_writable(Path(folder))
     tensors, target = read_tensors(paths), Path(folder)
-    require_writable_as(section, tensors)
+    require_writable_as(files, tensors)
     if rupture.table:
         velocity = synthesize_variations(tensors, rupture, backend, dtype)
         target.mkdir(parents=True, exist_ok=True)
@@ -86,7 +88,7 @@ def synthesize(
     ]
     target.mkdir(parents=True, exist_ok=True)
     attrs = rupture_attributes(tensors[0], rows[0], _title(tensors, rupture))
-    return write_seismograms(found, tensors, attrs, section, target)
+    return write_seismograms(found, tensors, attrs, files, target)
 
 
 def synthesize_variations(

@@ -75,7 +75,11 @@ def require_writable_as(section: SeismogramOutput, tensors: Sequence[xarray.Data
     """
     for tensor in tensors:
         step = TimeStep(float(tensor.attrs["interval"]), 1)
-        require_exportable(section, step, int(tensor.sizes["time"]))
+        try:
+            require_exportable(section, step, int(tensor.sizes["time"]))
+        except InputError as error:
+            text = str(error).replace("output.seismograms.export_interval", "interval of files")
+            raise InputError(text) from None
         for (key, *_), text in long_codes(_station(tensor), section.formats):
             raise InputError(f"station {station_of(tensor)}: the {key} {text}")
 
