@@ -53,8 +53,7 @@ def _usage(command: Any) -> str:
     if hasattr(command, "commands"):
         return "COMMAND"
     arguments = (p for p in command.params if p.param_type_name == "argument")
-    shown = (p.make_metavar(typer.Context(command)).strip("[]{}") for p in arguments)
-    return " ".join([*shown, "[OPTIONS]"])
+    return " ".join([*map(_metavar, arguments), "[OPTIONS]"])
 
 
 def _body(command: Any) -> list[nodes.Node]:
@@ -86,7 +85,7 @@ def _cells(parameter: Any) -> tuple[nodes.paragraph, nodes.paragraph]:
 
 
 def _metavar(parameter: Any) -> str:
-    return parameter.make_metavar(typer.Context(typer.main.get_command(app))).strip("[]{}<>")
+    return str(parameter.metavar or parameter.name.upper()).strip("[]{}<>")
 
 
 def _default(parameter: Any) -> str:
