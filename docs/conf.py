@@ -34,8 +34,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
-    "sphinxcontrib.typer",
     "case_reference",
+    "command_reference",
     "repository_pages",
     "stored_pictures",
 ]

@@ -29,6 +29,7 @@ class CaseReference(Directive):
 
     def run(self) -> list[nodes.Node]:
         """The sections; those of several kinds have one for each."""
+        self.state.document.settings.env.note_reread()
         found = tables(registry.find(self.arguments[0]).load("case"))
         kinds: dict[str, list[Table]] = {}
         for table in found:

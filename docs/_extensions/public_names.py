@@ -14,7 +14,8 @@ HIDDEN = {"info", "__version__"}
 
 def public_modules() -> list[str]:
     """The modules of the Python interface, in the order of the pages."""
-    solvers = [registry.find(name).package for name in registry.names()]
+    names = sorted(registry.names(), key=lambda name: name != "earthquake")
+    solvers = [registry.find(name).package for name in names]
     return ["groundswell", *solvers, *MODULES]
 
 
