@@ -130,6 +130,7 @@ def waves() -> dict[str, Any]:
     )
 
 
+@pytest.mark.most(1)
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("case", [quake(), waves()], ids=["earthquake", "dgwave"])
 def test_a_growing_run_fails_on_all_ranks(case: dict[str, Any], ranks: int, tmp_path: Path) -> None:

@@ -161,6 +161,7 @@ def test_a_damaged_checkpoint(
     assert main(["run", str(stopped), "-q", "--no-pictures"]) == 0  # from the beginning
 
 
+@pytest.mark.most(3)
 @pytest.mark.parametrize(
     "changes",
     [
