@@ -64,7 +64,7 @@ class Substance(Downward):
 
     kind: Literal["properties"]
     viscosity: Diffusivity
-    """Kinematic viscosity."""
+    """Kinematic viscosity nu."""
     diffusivity: Diffusivity
     """Thermal diffusivity."""
     expansion: Expansion
@@ -109,9 +109,10 @@ class TimeSection(Section):
     duration: Annotated[units.Time, Positive, InRange] | None = None
     """Duration of flow in time; without it, the flow is steady."""
     step: Annotated[units.Time, Positive, InRange] | None = None
-    """Length of the implicit steps, required for flow in time."""
+    """Length of the implicit steps, required for flow in time. In steady flow between a hot
+    and a cold wall above Ra = 1.5e7, 0.5 L/U by default."""
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
-    """Runge-Kutta scheme of the iteration."""
+    """Runge-Kutta scheme of the iteration; "euler" excludes coarser grids and implicit steps."""
     local: Flag = True
     """Whether each point takes its own longest stable step."""
     courant: Number | None = None

@@ -61,18 +61,18 @@ class EquationSection(Section):
     """
 
     conductivity: ConductivityValue = 1.0
-    """k: a number, an expression of x, y and z, or the six entries xx, xy, xz, yy, yz, zz of a
-    tensor."""
+    """k, W/(m K) for heat: a number, an expression of x, y and z, or the six entries xx, xy, xz,
+    yy, yz, zz of a symmetric tensor."""
     screening: ScreeningValue = 0.0
     """c, at least 0, a number or an expression of x, y and z."""
     source: FormulaInTime = 0.0
-    """f, a number or an expression of x, y, z and, with `[time]`, t."""
+    """f, W/m^3 for heat: a number or an expression of x, y, z and, with `[time]`, t."""
     exact: FormulaInTime | None = None
     """Exact solution, if known; the results then include the error."""
     mean: Number | None = None
     """Mean of u over the domain, where neither the screening nor a side determines u."""
     capacity: CapacityValue | None = None
-    """Factor of du/dt, with `[time]`; 1 by default."""
+    """Factor of du/dt, J/(m^3 K) for heat, with `[time]`; 1 by default."""
     initial: Formula | None = None
     """u at time 0, with `[time]`; 0 by default."""
 
@@ -97,7 +97,8 @@ class BoundarySection(Section):
 
     kind: Literal["fixed", "flux"]
     value: FormulaInTime = 0.0
-    """u on a fixed side; k du/dn with the outward normal n on one with a flux."""
+    """u on a fixed side; k du/dn with the outward normal n on one with a flux, W/m^2 for heat.
+    Where fixed sides meet, the last one in the case applies."""
 
 
 class RobinSection(Section):
@@ -105,7 +106,7 @@ class RobinSection(Section):
 
     kind: Literal["robin"]
     h: TransferValue
-    """Transfer coefficient."""
+    """Transfer coefficient, W/(m^2 K) for heat."""
     ambient: FormulaInTime = 0.0
     """u of the surroundings."""
 
@@ -153,7 +154,7 @@ class PoissonOutput(OutputSection):
     film: Flag = False
     """Whether to make a film of the middle plane across y, with `[time]`."""
     unit: str = ""
-    """Unit of u, for files and colour bars."""
+    """Unit of u, at most 20 characters, for files and colour bars."""
 
     def violations(self) -> Iterator[Violation]:
         """Texts that are no unit."""
@@ -176,7 +177,7 @@ class PoissonRun(RunSection):
 
     precision: Precision = "double"
     route: RouteName = "auto"
-    """How ranks exchange shared nodes."""
+    """How ranks exchange shared nodes; "auto" measures for a second and stores the fastest."""
 
     def violations(self) -> Iterator[Violation]:
         """A transport that only other solvers have."""

@@ -91,11 +91,11 @@ class FileMesh(Section):
 
     kind: Literal["file", "gmsh"]
     file: DataFile
-    """Mesh of hexahedra of orders 1 to 4."""
+    """Hexahedra of orders 1 to 4: Gmsh, Abaqus, Exodus II, MED, VTK or nekRS."""
     periodic: Flag = True
     """Whether periodic links in the file join its sides."""
     partition: Literal["bisection", "metis"] = "bisection"
-    """How elements are distributed among ranks."""
+    """How elements are distributed among ranks; "metis" needs pip install 'groundswell[metis]'."""
 
 
 MeshSection = Annotated[BoxMesh | FileMesh, TaggedUnion()]
