@@ -11,10 +11,11 @@ from groundswell.backends import nvrtc
 from groundswell.bench import benchmark
 from groundswell.bench.tables import show
 from groundswell.errors import BackendError
-from groundswell_rivals.poisson import OCCUPANCY, occupancy, published
+from groundswell.solvers.poisson.benchmarks import published
+from groundswell_rivals.poisson import OCCUPANCY, occupancy
 
 
-@pytest.mark.parametrize("column", range(len(occupancy.DEGREES)))
+@pytest.mark.parametrize("column", range(len(published.OCCUPANCY_DEGREES)))
 def test_occupancy_as_published_for_a_v100(column: int) -> None:
     """Chalmers et al., table 1, from its warps of a block and registers of a thread."""
     warps, registers, resident, elements = published.OCCUPANCY["hipBone, Tesla V100"][column]
