@@ -9,6 +9,7 @@ from functools import partial
 from groundswell.bench import Benchmark
 from groundswell.bench.drawing import Page
 from groundswell.bench.tables import Column, Measured, Row, Table, field, times
+from groundswell.solvers.dgwave.benchmarks.published import OVER_64, OVER_BASE, OVER_CPU
 from groundswell.solvers.dgwave.benchmarks.ranks import OWN, measure_exchange
 from groundswell.solvers.dgwave.benchmarks.speed import (
     find_rooflines,
@@ -26,7 +27,6 @@ from groundswell_rivals.dgwave.draw import with_means
 from groundswell_rivals.dgwave.ghost_exchange import REDUCED, WHOLE, create_exchange
 from groundswell_rivals.dgwave.ladder import F1S, VERSIONS
 from groundswell_rivals.dgwave.local_steps import measure_local_steps
-from groundswell_rivals.dgwave.published import OVER_64, OVER_BASE, OVER_CPU
 from groundswell_rivals.dgwave.savings import SAVINGS
 
 EXCHANGES = {sent: partial(create_exchange, sent=sent) for sent in (WHOLE, REDUCED)}

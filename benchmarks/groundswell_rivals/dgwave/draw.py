@@ -18,7 +18,7 @@ from groundswell.solvers.dgwave.benchmarks.draw import (
     draw_speed,
     label,
 )
-from groundswell_rivals.dgwave.published import OVER_64, OVER_BASE, OVER_CPU
+from groundswell.solvers.dgwave.benchmarks.published import OVER_64, OVER_BASE, OVER_CPU
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

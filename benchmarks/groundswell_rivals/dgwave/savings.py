@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from groundswell.bench import Session
 from groundswell.bench.tables import Column, Row, Table, field, percent, time_of, yes_or_no
+from groundswell.solvers.dgwave.benchmarks.published import (
+    SAVED,
+    SAVED_BY_LIBRARY,
+    SAVED_BY_PROGRESS,
+)
 from groundswell_rivals.dgwave.ghost_exchange import REDUCED, WHOLE
-from groundswell_rivals.dgwave.published import SAVED, SAVED_BY_LIBRARY, SAVED_BY_PROGRESS
 
 PROGRESS = {"mpi-gpu": "mpi-gpu-thread", "mpi": "mpi-thread"}  # MPI without and with progress
 Key = tuple[str, str, bool]  # what is sent, transport, and whether it overlaps

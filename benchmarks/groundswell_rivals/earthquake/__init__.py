@@ -10,10 +10,10 @@ from groundswell.bench.drawing import Page, Panel
 from groundswell.bench.tables import Column, Row, Spread, Table, field, time_of
 from groundswell_rivals.earthquake.gains import draw_gains, name_of_link, published_gain
 from groundswell_rivals.earthquake.slow_links import (
-    SIZES,
     measure_codecs,
     measure_fields,
     measure_links,
+    with_links,
 )
 
 SECONDS = 60.0  # that ranks may spend on a table
@@ -24,7 +24,8 @@ def extend(benchmark: Benchmark) -> Benchmark:
     page, tables = benchmark.draw, [*benchmark.tables, CODECS, FIELDS, LINKS]
     assert isinstance(page, Page)
     page = replace(page, panels=[*page.panels, Panel("links", draw_gains, "several")])
-    return replace(benchmark, sizes=SIZES, tables=tables, draw=page, missing="")
+    sizes, quick = with_links(benchmark.sizes), with_links(benchmark.quick)
+    return replace(benchmark, sizes=sizes, quick=quick, tables=tables, draw=page, missing="")
 
 
 def _rate(head: str, name: str) -> Column:

@@ -7,10 +7,10 @@ link, and the rates Tc of compression and Td of decompression.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.tuning import Choice, Timer, tune
+from groundswell.grids.cartesian import Triple
+from groundswell.solvers.earthquake.benchmarks.throughput import Sizes as OwnSizes
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case, make_solver
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
@@ -32,18 +34,29 @@ LATENCY = 2e-6  # s, as of a good network
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Cells per rank, bandwidths of links in bytes/s, and steps at which ghosts are compressed."""
+class Sizes(OwnSizes):
+    """Sizes of the measured problems.
 
-    cells: tuple[int, int, int] = (160, 32, 2048)
+    Args:
+        coded: points of a rank.
+        links: bandwidths of links in bytes/s; 0 for the machine's own.
+        steps: steps at which ghosts are compressed.
+    """
+
+    coded: Triple = (160, 32, 2048)
     links: tuple[float, ...] = (0.0, 12.5e9, 25e9, 50e9)
     steps: tuple[int, ...] = (20, 400, 1500)
 
 
-SIZES = {
-    "cuda": Sizes(),
-    "cpu": Sizes(cells=(64, 24, 64), links=(0.0, 1e7, 1e8), steps=(5, 40, 150)),
+MORE: dict[str, dict[str, Any]] = {
+    "cuda": {},
+    "cpu": {"coded": (64, 24, 64), "links": (0.0, 1e7, 1e8), "steps": (5, 40, 150)},
 }
+
+
+def with_links(sizes: Mapping[str, Any] | None) -> dict[str, Sizes]:
+    """The sizes of the solver's own benchmark, by backend, with those of links."""
+    return {name: Sizes(**vars(own), **MORE[name]) for name, own in (sizes or {}).items()}
 
 
 def measure_codecs(session: Session) -> Iterator[Row]:
@@ -53,7 +66,7 @@ def measure_codecs(session: Session) -> Iterator[Row]:
         Rows: `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes/s.
     """
     rig, sizes = session.rig, session.sizes
-    study = rig.attempt("an earthquake", lambda: Study(rig, sizes.cells))
+    study = rig.attempt("an earthquake", lambda: Study(rig, sizes.coded))
     rig.remembered["study"] = study
     if study is None:
         return

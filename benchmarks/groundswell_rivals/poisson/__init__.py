@@ -20,9 +20,10 @@ from groundswell.solvers.poisson.benchmarks.columns import (
     OF_BANDWIDTH,
     RESIDUAL,
 )
+from groundswell.solvers.poisson.benchmarks.published import OCCUPANCY as PUBLISHED
+from groundswell.solvers.poisson.benchmarks.published import OCCUPANCY_DEGREES
 from groundswell_rivals.poisson.bakeoff import PROBLEMS
-from groundswell_rivals.poisson.occupancy import DEGREES, measure_occupancy
-from groundswell_rivals.poisson.published import OCCUPANCY as PUBLISHED
+from groundswell_rivals.poisson.occupancy import measure_occupancy
 from groundswell_rivals.poisson.storage import measure_storage
 
 
@@ -37,9 +38,9 @@ def extend(benchmark: Benchmark) -> Benchmark:
 
 def _published(measured: Measured) -> Iterator[Row]:
     for machine, columns in PUBLISHED.items():
-        for degree, column in zip(DEGREES, columns, strict=True):
+        for degree, column in zip(OCCUPANCY_DEGREES, columns, strict=True):
             warps, registers, occupancy, elements = column
-            row = {"machine": machine, "degree": degree, "threads": (degree + 1) ** 2}
+            row = {"machine": f"hipBone, {machine}", "degree": degree, "threads": (degree + 1) ** 2}
             row |= {"warps": warps, "registers": registers, "occupancy": occupancy}
             yield row | {"elements": elements}
 

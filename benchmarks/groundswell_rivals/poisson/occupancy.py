@@ -14,6 +14,7 @@ from groundswell.bench import Session
 from groundswell.bench.tables import Row
 from groundswell.errors import BackendError
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING
+from groundswell.solvers.poisson.benchmarks.published import OCCUPANCY_DEGREES
 from groundswell.solvers.poisson.element_operator import operator_source
 from groundswell.solvers.poisson.kernel_variants import choose_variant
 from groundswell.solvers.poisson.roofline import stored_factors
@@ -23,7 +24,6 @@ from groundswell.spectral_elements.kernel_variants import (
     WARP,
 )
 
-DEGREES = range(9, 16)
 ARCHITECTURE, METRIC, DTYPE, VALUE = "sm_90", "stored", "float64", 8
 PARTS, REGISTERS_OF_PART, UNIT = 4, 16_384, 8  # registers of a thread are multiples of the unit
 MOST_WARPS, MOST_BLOCKS = 64, 32
@@ -37,7 +37,7 @@ def measure_occupancy(session: Session) -> Iterator[Row]:
         the `occupancy` in warps and the number of `elements` of a multiprocessor.
     """
     try:
-        yield from map(_occupied, DEGREES)
+        yield from map(_occupied, OCCUPANCY_DEGREES)
     except BackendError as error:
         session.measured["notes"].append(f"occupancy: {str(error).splitlines()[0]}")
 

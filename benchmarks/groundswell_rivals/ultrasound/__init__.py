@@ -10,11 +10,10 @@ from groundswell.bench import Benchmark
 from groundswell.bench.drawing import Page, Panel, curves, title
 from groundswell.bench.tables import Column, Measured, Row, Table, field
 from groundswell.plotting.style import ACCENT, INK
+from groundswell.solvers.ultrasound.benchmarks.published import ACCEPTABLE, KWAVE_ERROR
 from groundswell.solvers.ultrasound.benchmarks.tables import source
 from groundswell_rivals.ultrasound.interface_error import (
-    ACCEPTABLE,
     EIGHT_INTERFACES,
-    KWAVE_ERROR,
     SHAPES,
     measure_errors,
 )

@@ -32,8 +32,6 @@ EIGHT_INTERFACES = {
     3.0: {2: 2.2e-1, 4: 2.5e-2, 8: 7.1e-3, 12: 1.9e-3, 16: 1.1e-3, 24: 1.6e-4, 32: 4.0e-5},
     6.0: {2: 1.1e-2, 4: 3.6e-3, 8: 2.6e-4, 12: 2.6e-5, 16: 3.3e-6, 24: 9.5e-8, 32: 3.0e-9},
 }
-ACCEPTABLE = 1e-3  # order of errors in medical applications (Vaverka et al., text on figure 1)
-KWAVE_ERROR = (4, 1e-3)  # overlap and error in tissue (Treeby, Vaverka & Jaros 2018, POMA 34)
 
 
 def measure_errors(cases: Sequence[tuple[float, Sequence[int]]]) -> Iterator[Row]:

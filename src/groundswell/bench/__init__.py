@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import atomic_write
+from groundswell.version import __version__
 
 MAIN_SIZES = Selection()
 # Benchmarks of parts of Groundswell; a solver names its benchmark in its SolverInfo.
@@ -90,7 +94,7 @@ def measure(
     """Measure the tables of a benchmark for this number of ranks; all ranks must call it.
 
     Returns:
-        Metadata (`subject`, `backend`, `devices`, `ranks`, `versions`, `notes`, and the
+        Metadata (`subject`, `backend`, `devices`, `ranks`, `versions`, `date`, `notes`, and the
         benchmark's own), the rows of each table by its name, and the total time `seconds`.
 
     Raises:
@@ -103,7 +107,8 @@ def measure(
         "subject": subject,
         "backend": session.backend.name,
         "devices": job.allgather(session.backend.device),
-        "versions": session.backend.versions(),
+        "versions": {"groundswell": __version__, **session.backend.versions()},
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "ranks": job.size,
         "notes": [],
     }
@@ -112,16 +117,25 @@ def measure(
     recorder.begin(measured)
     for table in tables:
         session.progress(table.name)
-        if table.seconds:
-            session.rig.begin(table.name, table.seconds)
-        recorder.add(table, table.measure(session), measured)
-    empty = [table.name for table in tables if not measured[table.name]]
+        recorder.add(table, _rows(table, session), measured)
+    failed = measured.get("failures", {})
+    empty = [t.name for t in tables if not measured[t.name] and t.name not in failed]
     if empty and benchmark.restrict is not None:
         cure = "see --full, --degrees and --most-dofs"
         measured["notes"].append(f"{', '.join(empty)}: no problems of the chosen sizes; {cure}")
     measured["seconds"] = time.monotonic() - begun
     recorder.end(measured)
     return measured
+
+
+def _rows(table: Table, session: Session) -> Iterable[Row]:
+    """The rows of a table, which are measured one by one."""
+    limits = session.limits
+    if table.seconds:
+        session.rig.begin(table.name, min(table.seconds, limits.left if limits else inf))
+    if limits is None:
+        return table.measure(session)
+    return limits.rows(table.name, partial(table.measure, session), session.comm, session.measured)
 
 
 def run_bench(
@@ -155,14 +169,13 @@ def run_bench(
     every, ranks = benchmark(subject), get_communicator()
     found = selection.part_of(subject, every)
     found.tables_of(subject, ranks.size)
-    machine = open_device(backend, ranks) if backend else fastest(ranks)
+    machine = open_machine(backend, ranks)
     session = Session(machine, ranks, selection.sizes_of(subject, found, machine.name))
-    # Tables that compare rows of others find none of those that are not measured.
-    session.measured |= {table.name: [] for table in every.tables if not selection.has(table.name)}
+    session.measured |= begin_measured(every, selection)
     if not ranks.first:
         return measure(found, session, subject=subject)
     session.progress = progress or session.progress
-    path = _path(subject, output, ranks.size)
+    path = file_of(subject, output, ranks.size)
     recorder = Recorder(path, shown=shown)
     measured = measure(found, session, subject=subject, recorder=recorder)
     if path is not None and found.draw is not None:
@@ -170,8 +183,26 @@ def run_bench(
     return measured
 
 
-def _path(subject: str, output: str | Path | None, ranks: int) -> Path | None:
-    """Path of a benchmark's file in a folder."""
+def begin_measured(every: Benchmark, selection: Selection) -> dict[str, Any]:
+    """What measurements begin with: the kind of sizes, and empty tables.
+
+    Tables that compare rows of others find none of those that are not measured.
+    """
+    left_out = [table.name for table in every.tables if not selection.has(table.name)]
+    return {"scale": selection.name_of_sizes(every), **{name: [] for name in left_out}}
+
+
+def open_machine(backend: str | None, ranks: Communicator) -> Backend:
+    """The device of each rank.
+
+    Args:
+        backend: "cpu" or "cuda"; None for the GPU if there is one.
+    """
+    return open_device(backend, ranks) if backend else fastest(ranks)
+
+
+def file_of(subject: str, output: str | Path | None, ranks: int) -> Path | None:
+    """Path of a benchmark's file in a folder; None without a folder."""
     if output is None:
         return None
     return Path(output) / (f"bench_{subject}" + f"_{ranks}_ranks" * (ranks > 1) + ".json")

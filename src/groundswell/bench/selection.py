@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +19,14 @@ class Selection:
         only: measure only tables with one of these texts in their names; without any, all.
         degrees: polynomial degrees; without any, those of the benchmark.
         most_dofs: limit on degrees of freedom of a rank; None for that of the benchmark.
+        quick: measure small sizes, where the benchmark has some.
     """
 
     full: bool = False
     only: Sequence[str] = ()
     degrees: Sequence[int] = ()
     most_dofs: float | None = None
+    quick: bool = False
 
     def part_of(self, subject: str, benchmark: Benchmark) -> Benchmark:
         """The benchmark with the selected tables.
@@ -51,7 +53,7 @@ class Selection:
         Raises:
             InputError: degrees or sizes are out of range, or the benchmark has none to select.
         """
-        every = benchmark.full if self.full and benchmark.full else benchmark.sizes
+        every = self._sizes(benchmark)
         if not self.degrees and self.most_dofs is None:
             return every[backend]
         if benchmark.restrict is None:
@@ -60,3 +62,13 @@ class Selection:
                 "--degrees and --most-dofs"
             )
         return benchmark.restrict(every[backend], self.degrees, self.most_dofs)
+
+    def name_of_sizes(self, benchmark: Benchmark) -> str:
+        """Which sizes of the benchmark are measured: "quick", "main" or "full"."""
+        if self.quick and benchmark.quick:
+            return "quick"
+        return "full" if self.full and benchmark.full else "main"
+
+    def _sizes(self, benchmark: Benchmark) -> Mapping[str, object]:
+        every = {"quick": benchmark.quick, "full": benchmark.full, "main": benchmark.sizes}
+        return every[self.name_of_sizes(benchmark)] or benchmark.sizes

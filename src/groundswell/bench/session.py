@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Backend
+from groundswell.bench.documents import Document
+from groundswell.bench.limits import Limits
 from groundswell.bench.rig import Rig
 from groundswell.bench.rivals import CURE
 from groundswell.bench.tables import Measured, Table
@@ -26,6 +28,7 @@ class Session:
         comm: the ranks that measure together.
         sizes: problem sizes, as the benchmark defines them.
         progress: called with the name of each table before it is measured.
+        limits: time limits, within which failures do not end the benchmark; None for neither.
 
     Attributes:
         measured: metadata, and the rows of each table so far.
@@ -37,6 +40,7 @@ class Session:
     comm: Communicator
     sizes: Any
     progress: Progress = lambda what: None
+    limits: Limits | None = None
     measured: dict[str, Any] = field(default_factory=dict)
     rig: Rig = field(init=False, repr=False)
     kept: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -65,6 +69,9 @@ class Benchmark:
             are found clear it.
         restrict: returns sizes for these degrees, and this limit on degrees of freedom or None,
             from larger ones; raises InputError. None if there is nothing to select.
+        quick: small problem sizes by name of the backend, for a few seconds a table on a laptop;
+            None if there are none.
+        document: the document whose tables and figures it reproduces, if there is one.
     """
 
     sizes: Mapping[str, object]
@@ -74,6 +81,8 @@ class Benchmark:
     full: Mapping[str, object] | None = None
     missing: str = ""
     restrict: Callable[[Any, Sequence[int], float | None], object] | None = None
+    quick: Mapping[str, object] | None = None
+    document: Document | None = None
 
     @property
     def gaps(self) -> list[str]:

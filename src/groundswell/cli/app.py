@@ -33,6 +33,8 @@ from groundswell.cli.options import (
     solver_names,
 )
 from groundswell.cli.plugin_package import PLUGIN, write_package
+from groundswell.cli.reproduce import HELP as REPRODUCE
+from groundswell.cli.reproduce import reproduce
 from groundswell.cli.synthesize import synthesize
 
 app = typer.Typer(
@@ -297,6 +299,7 @@ def report(
 
 app.command(help=VERIFY)(verify)
 app.command(help=BENCH)(bench)
+app.command(help=REPRODUCE)(reproduce)
 for command in (compare, export, synthesize, intensity, hazard):
     app.command()(command)
 for name, function in registry.commands().items():

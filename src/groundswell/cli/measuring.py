@@ -84,6 +84,9 @@ def bench(
     full: Annotated[
         bool, flag("--full", text="Measure all sizes; takes several times as long.")
     ] = False,
+    quick: Annotated[
+        bool, flag("--quick", text="Measure small sizes, for a first look on a laptop.")
+    ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,11 +107,13 @@ def bench(
     from groundswell.bench import Selection, run_bench
     from groundswell.exchange.mpi_communicator import get_communicator
 
+    if quick and full:
+        raise InputError("--quick and --full exclude each other; leave one out")
     measured = run_bench(
         subject,
         backend=backend.value if backend else None,
         output=output,
-        selection=Selection(full, only or (), _degrees(degrees), most_dofs),
+        selection=Selection(full, only or (), _degrees(degrees), most_dofs, quick),
         shown=not as_json,
         progress=_tell if as_json else None,
     )

@@ -10,12 +10,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-
 from groundswell.case.quantities import byte_size, duration
 from groundswell.errors import counted
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
+from groundswell.report.templates import environment
 from groundswell.simulation.summary import (
     describe_bandwidth,
     describe_share,
@@ -29,12 +28,7 @@ Row = tuple[str, str]  # label and value
 NAME = "report.html"
 FINDINGS_SHOWN, LONGEST_TILE = 6, 24  # on top of the page; characters
 _MEDIA = {".png": "image/png", ".gif": "image/gif", ".mp4": "video/mp4"}
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_TEMPLATES = environment()
 
 
 def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:

@@ -32,7 +32,7 @@ ALL_FEATURES = features.features
 BENCHMARK = benchmark("dgwave")
 COSTS = costs_of([*RIVALS, SOLVER])
 FEW = (2, 1, 1)
-SMALL = Sizes(FEW, 512, 2, FEW, FEW, TABLE_2[:1])
+SMALL = Sizes(FEW, 512, 2, FEW, FEW, TABLE_2[:1], TABLE_2[:1])
 VERSIONS = ["base", "f1", "f1s", "solver"]
 ON_RANKS = """
 import json, sys
@@ -61,10 +61,10 @@ def alone(full: bool) -> dict[str, Any]:
     with (
         patch.object(rig, "ALONE_SECONDS", 1e-3),
         patch.object(features, "features", ALL_FEATURES if full else features_in_short),
-        patch.object(speed, "TABLE_2", TABLE_2[2:4]),
         patch.object(features, "PRECISIONS", ("double",)),
     ):
-        return measure(BENCHMARK, Session(open_backend("cpu"), SerialCommunicator(), SMALL))
+        sizes = replace(SMALL, compared=TABLE_2[2:4])
+        return measure(BENCHMARK, Session(open_backend("cpu"), SerialCommunicator(), sizes))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,6 @@ def test_without_a_clone_it_measures_the_solver_alone(capsys: pytest.CaptureFixt
     session = Session(open_backend("cpu"), SerialCommunicator(), SMALL)
     with (
         patch.object(rig, "ALONE_SECONDS", 1e-3),
-        patch.object(speed, "TABLE_2", TABLE_2[:1]),
     ):
         found = measure(replace(INSTALLED, tables=tables), session)
     [row] = found["kernels"]
@@ -138,7 +137,6 @@ def test_the_cpu_computes_as_many_elements_as_the_gpu() -> None:
     with (
         patch.object(speed, "_open_host", return_value=host),
         patch.object(speed, "_measured_all", note),
-        patch.object(speed, "TABLE_2", TABLE_2[:1]),
     ):
         assert not [*speed.measure_kernels(session)]
     assert counts == [(host, 2), (gpu, 2)]
@@ -152,7 +150,6 @@ def test_long_stages_of_a_cpu_are_timed_once(most: float, timed: str) -> None:
     with (
         patch.object(speed, "LONG_STAGE", 0.0),
         patch.object(speed, "MOST_SECONDS", most),
-        patch.object(speed, "TABLE_2", TABLE_2[:1]),
     ):
         rows: Any = measure(replace(BENCHMARK, tables=tables), session)["kernels"]
     [column] = [each for each in tables[0].columns if each.head == "timed"]

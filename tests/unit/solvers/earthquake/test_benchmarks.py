@@ -118,11 +118,11 @@ def test_a_case_on_ranks(ranks: int, grid: tuple[int, int]) -> None:
 TINY = """
 import sys
 from groundswell.bench import rig, run_bench
-from groundswell.solvers.earthquake.benchmarks import ranks
+from groundswell.solvers.earthquake import benchmarks
 from groundswell_rivals.earthquake import slow_links
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
-ranks.CELLS["cpu"] = (44, 24, 24)
-slow_links.SIZES["cpu"] = slow_links.Sizes(cells=(44, 24, 24), links=(0.0, 1e6), steps=(2, 9))
+benchmarks.SIZES["cpu"] = benchmarks.Sizes((), (44, 24, 24))
+slow_links.MORE["cpu"] = {"coded": (44, 24, 24), "links": (0.0, 1e6), "steps": (2, 9)}
 run_bench("earthquake", backend="cpu", output=sys.argv[1])
 """
 

@@ -11,13 +11,14 @@ from groundswell.backends import nvrtc
 from groundswell.bench import benchmark
 from groundswell.bench.tables import show
 from groundswell.errors import BackendError
-from groundswell_rivals.poisson import OCCUPANCY, occupancy, published
+from groundswell.solvers.poisson.benchmarks import published
+from groundswell_rivals.poisson import OCCUPANCY, occupancy
 
 
-@pytest.mark.parametrize("column", range(len(occupancy.DEGREES)))
+@pytest.mark.parametrize("column", range(len(published.OCCUPANCY_DEGREES)))
 def test_occupancy_as_published_for_a_v100(column: int) -> None:
     """Chalmers et al., table 1, from its warps of a block and registers of a thread."""
-    warps, registers, resident, elements = published.OCCUPANCY["hipBone, Tesla V100"][column]
+    warps, registers, resident, elements = published.OCCUPANCY["Tesla V100"][column]
     blocks = occupancy.resident_blocks(warps, registers)
     assert (blocks * warps, blocks) == (resident, elements)
 
@@ -29,7 +30,7 @@ def test_occupancy_is_limited_by_warps_and_blocks() -> None:
 
 def test_occupancy_of_the_operator(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
-    with patch.object(occupancy, "DEGREES", (9, 13)):
+    with patch.object(occupancy, "OCCUPANCY_DEGREES", (9, 13)):
         rows = [*occupancy.measure_occupancy(Mock())]
     for row in rows:
         assert row["warps"] * 32 == row["threads"] >= (row["degree"] + 1) ** 2

@@ -13,6 +13,7 @@ from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.probing import find_obstacles
+from groundswell.solvers.cavity.benchmarks.document import DOCUMENT
 from groundswell.solvers.cavity.benchmarks.draw import draw
 from groundswell.solvers.cavity.benchmarks.tables import TABLES, TRANSPORTS
 
@@ -40,6 +41,10 @@ SIZES = {
     "cuda": Sizes((64, 128, 256, 512), 256, 512, (127, 1e6)),
     "cpu": Sizes((32, 64, 96), 64, 0, (31, 1e5)),
 }
+QUICK = {
+    "cuda": Sizes((64, 128, 256), 128, 0, (63, 1e5)),
+    "cpu": Sizes((32, 48), 32, 0, (23, 1e4)),
+}
 
 
 def prepare(session: Session) -> dict[str, object]:
@@ -58,5 +63,11 @@ def prepare(session: Session) -> dict[str, object]:
 
 
 BENCHMARK = Benchmark(
-    SIZES, prepare, TABLES, draw, missing="the exchanges of Xue & Roy on several ranks"
+    SIZES,
+    prepare,
+    TABLES,
+    draw,
+    missing="the exchanges of Xue & Roy on several ranks",
+    quick=QUICK,
+    document=DOCUMENT,
 )

@@ -1,6 +1,11 @@
-"""Published figures of other codes, with their sources."""
+"""Published figures of another code: Xue & Roy (2020)."""
 
 from __future__ import annotations
+
+CITATION = (
+    "W. Xue and C. J. Roy (2020), Multi-GPU performance optimization of a CFD code using OpenACC "
+    "on different platforms"
+)
 
 # The buoyancy-driven cavity on two P100 of one node, by version and process grid (along i, the fast
 # axis, j and k), of Xue & Roy (2020): tens of millions of cell updates per second ("ssspnt") and
@@ -28,6 +33,12 @@ WEAK: Cavity = {
     ("V3 + GPUDirect", (2, 1, 1)): (180.9, 96.5),
 }
 CELLS = 256**3
+
+# Change of speed by overlap, for at most 16 processors (section 4.7, text on figure 13).
+OVERLAP_CHANGE = (-0.3, -0.2)
+
+# Order of the difference of a solution on 32 GPUs from that on one, relative (section 4.1).
+DIFFERENCE = 1e-8
 
 
 def lost_seconds(speed: float, ranks: int = 2) -> float:

@@ -22,6 +22,7 @@ from groundswell.solvers.cavity.benchmarks.scaling import (
     measure_strong,
     measure_weak,
 )
+from groundswell.solvers.cavity.benchmarks.solution import measure_solution
 from groundswell.solvers.cavity.benchmarks.speed import measure_sizes
 from groundswell.solvers.cavity.benchmarks.steady import measure_steady
 
@@ -119,4 +120,18 @@ GROWTH = _scaling(
     {},
 )
 
-TABLES = [SIZES, STEADY, STRONG, WEAK, GROWTH]
+SOLUTION = Table(
+    "solution",
+    "Difference of the flow from that on one rank, relative (Xue & Roy, section 4.1: 1e-8)",
+    [
+        CELLS,
+        Column("i x j x k", "processes", format_extent),
+        Column("steps", "steps", "{:,}"),
+        Column("difference", "difference", "{:.1e}"),
+    ],
+    lambda s: measure_solution(s.rig, s.sizes.edge),
+    ranks="several",
+    seconds=SECONDS,
+)
+
+TABLES = [SIZES, STEADY, SOLUTION, STRONG, WEAK, GROWTH]

@@ -18,6 +18,7 @@ from groundswell.exchange.connect import obstacle
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.probing import find_obstacles
 from groundswell.grids.cartesian import Triple
+from groundswell.solvers.dgwave.benchmarks.document import DOCUMENT
 from groundswell.solvers.dgwave.benchmarks.draw import draw
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration
 from groundswell.solvers.dgwave.benchmarks.ranks import THREADED
@@ -42,6 +43,7 @@ class Sizes:
         featured: elements along the edges of a box with each feature.
         shared, weak: elements of each rank's box, for the exchange and for weak scaling.
         configurations: configurations for the exchange.
+        compared: configurations for the kernels and for degrees.
     """
 
     cells: Triple
@@ -50,6 +52,7 @@ class Sizes:
     shared: Triple
     weak: Triple
     configurations: tuple[Configuration, ...]
+    compared: tuple[Configuration, ...] = TABLE_2
 
 
 SMALL, LARGE = (8, 8, 8), (32, 32, 32)  # 32,768 elements, as in the paper
@@ -61,6 +64,12 @@ FULL = {
 SIZES = {
     "cuda": replace(FULL["cuda"], configurations=DOUBLE),
     "cpu": Sizes(LARGE, 1_000_000, 6, (4, 4, 4), (4, 4, 4), DOUBLE[1:]),
+}
+
+ONE = (Configuration("elastic", "Riemann", "double"),)
+QUICK = {
+    "cuda": Sizes((16, 16, 16), 4_000_000, 12, (16, 16, 16), (16, 16, 16), ONE, DOUBLE),
+    "cpu": Sizes((6, 6, 6), 100_000, 2, (3, 3, 3), (3, 3, 3), ONE, ONE),
 }
 
 
@@ -99,4 +108,6 @@ BENCHMARK = Benchmark(
     draw,
     FULL,
     missing="the kernels and messages of GAPS, and local time steps",
+    quick=QUICK,
+    document=DOCUMENT,
 )

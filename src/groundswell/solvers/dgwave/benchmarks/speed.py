@@ -60,7 +60,7 @@ def measure_kernels(session: Session, rivals: Sequence[Version] = ()) -> Iterato
     here = session.backend
     mesh = cubes(fitting_cells(here, session.sizes.cells))
     host = None if here.on_host else _open_host(session)
-    for configuration in TABLE_2:
+    for configuration in session.sizes.compared:
         on_host: list[Row] = []
         problem = discretise(configuration, DEGREE, mesh)
         if host:
@@ -234,7 +234,7 @@ def measure_degrees(session: Session, rivals: Sequence[Version] = ()) -> Iterato
     meshes = {
         degree: cubes((edge * (DEGREE + 1) // (degree + 1),) * 3) for degree in (LOW_DEGREE, DEGREE)
     }
-    for configuration in TABLE_2:
+    for configuration in session.sizes.compared:
         problems = [discretise(configuration, n, mesh) for n, mesh in meshes.items()]
         for version in (*rivals, SOLVER):
             bandwidth = session.bandwidth()

@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+CITATION = (
+    "S. Callaghan and Y. Cui (2024), MPI-based optimizations for AWP-ODC seismic simulation code, "
+    "slides of 19 November 2024"
+)
 CELLS = (160, 160, 2048)  # points of a device
 
 # Million lattice point updates a second (MLUPS) of AWP-ODC for each device of a run on several,
@@ -76,5 +80,37 @@ LONESTAR = {
     ),
 }
 
+# The lower half of the table: other libraries; the slides do not say whether the last compresses.
+OTHER_LIBRARIES = (
+    Scaling(
+        "Intel MPI 19.0.9",
+        {
+            2: (1.6800, 0.0585, 1.000),
+            4: (3.4800, 0.0572, 1.036),
+            8: (5.8170, 0.0686, 0.866),
+            16: (10.8380, 0.0737, 0.806),
+        },
+    ),
+    Scaling(
+        "MVAPICH2-plus 3.0a2",
+        {
+            2: (2.391, 0.0411, 1.000),
+            4: (4.579, 0.0431, 0.958),
+            8: (7.796, 0.0509, 0.815),
+            16: (15.214, 0.0523, 0.795),
+        },
+    ),
+    Scaling(
+        "MVAPICH2-plus, latest",
+        {
+            2: (3.151, 0.0311, 1.000),
+            4: (5.399, 0.0366, 0.857),
+            8: (10.136, 0.0391, 0.804),
+            16: (20.097, 0.0395, 0.797),
+        },
+    ),
+)
+
 # Gains in flop/s by on-the-fly compression in MPI: slide "MPI compression performance results".
 COMPRESSION = {"mpc": 0.18, "zfp": 0.35}
+SHORTER = {"mpc": 0.15, "zfp": 0.26}  # reductions of the run time, same slide

@@ -14,14 +14,12 @@ from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import process_grids
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
-from groundswell.solvers.earthquake.benchmarks.published import CELLS as PUBLISHED_CELLS
 from groundswell.solvers.earthquake.benchmarks.published import FLOPS
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case, make_solver
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 
 SECONDS = 300.0  # limit of the time for the table
-CELLS: dict[str, Triple] = {"cuda": PUBLISHED_CELLS, "cpu": (64, 64, 128)}  # of a rank
 STAGED, GPU_AWARE, ALONE = "mpi", "mpi-gpu", "none"
 TRANSPORTS = {"cuda": (STAGED, GPU_AWARE, "direct"), "cpu": (STAGED, "peer")}
 
@@ -35,7 +33,7 @@ def measure_scaling(session: Session) -> Iterator[Row]:
         AWP-ODC's count, `efficiency` relative to one rank, and `gain` in speed over MPI, which is
         GPU-aware where there is such an MPI.
     """
-    rig, cells = session.rig, CELLS[session.backend.name]
+    rig, cells = session.rig, session.sizes.scaled
     first = 0.0
     for count in counts(rig.comm.size):
         rows = on_some(rig, count, SECONDS, partial(_measure, cells=cells))

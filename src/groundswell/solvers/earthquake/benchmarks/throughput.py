@@ -15,6 +15,7 @@ from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
 from groundswell.exchange.communicator import Communicator
+from groundswell.grids.cartesian import Triple
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.cost import bytes_moved, estimate
 from groundswell.solvers.earthquake.setup import prepare
@@ -40,25 +41,38 @@ class Variant:
     yields: bool = False  # rock that could yield, but does not
 
 
-def variants(backend: Backend) -> list[Variant]:
-    """The problem of the reference on a GPU; on a CPU the same physics on fewer points."""
-    full, cube = (160, 160, 128), list[Variant]()
-    if backend.name == "cuda":
-        full, cube = (160, 160, 2048), [Variant("anelastic, 512 x 512 x 512", (512, 512, 512))]
-    return [
-        Variant("anelastic", full),
-        Variant("elastic", full, attenuated=False),
-        Variant("anelastic, sponge", full, sides="sponge"),
-        Variant("anelastic, double precision", full, precision="double"),
-        Variant("anelastic, rock that may yield", full, yields=True),
-        *cube,
-        Variant("anelastic, 64 x 64 x 64", (64, 64, 64)),
-    ]
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the measured problems.
+
+    Args:
+        variants: problems on one device.
+        scaled: points of a rank for weak scaling.
+    """
+
+    variants: tuple[Variant, ...]
+    scaled: Triple
+
+
+def all_physics(cells: Triple) -> tuple[Variant, ...]:
+    """The problem of the reference on some points, and others on as many."""
+    return (
+        Variant("anelastic", cells),
+        Variant("elastic", cells, attenuated=False),
+        Variant("anelastic, sponge", cells, sides="sponge"),
+        Variant("anelastic, double precision", cells, precision="double"),
+        Variant("anelastic, rock that may yield", cells, yields=True),
+    )
+
+
+def cube(edge: int) -> Variant:
+    """The problem of the reference on a cube."""
+    return Variant(f"anelastic, {edge} x {edge} x {edge}", (edge, edge, edge))
 
 
 def measure_throughput(session: Session) -> Iterator[Row]:
     """Throughput of each variant by kernel, with the fraction of the measured bandwidth."""
-    for variant in variants(session.backend):
+    for variant in session.sizes.variants:
         yield measure_variant(session.backend, variant, session.bandwidth())
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from groundswell.bench import Benchmark, Session
 from groundswell.errors import InputError
 from groundswell.solvers.poisson.benchmarks.bakeoff import NO_SWEEP, Sweep
+from groundswell.solvers.poisson.benchmarks.document import DOCUMENT
 from groundswell.solvers.poisson.benchmarks.draw import draw
 from groundswell.solvers.poisson.benchmarks.speed import compute_rate
 from groundswell.solvers.poisson.benchmarks.tables import TABLES
@@ -87,6 +88,20 @@ SIZES = {
     "cpu": replace(FULL["cpu"], bakeoff=NO_SWEEP, solves={7: (6,)}),
 }
 
+QUICK = {
+    "cuda": replace(
+        SIZES["cuda"], dofs=2_000_000, degrees=(3, 7, 11, 15), edges={7: (8, 20), 15: (9,)}
+    ),
+    "cpu": replace(
+        SIZES["cpu"],
+        stream=1 << 20,
+        dofs=150_000,
+        degrees=(1, 3, 7, 11, 15),
+        edges={7: (2, 6), 15: (1, 3)},
+        solves={},
+    ),
+}
+
 
 def prepare(session: Session) -> dict[str, Any]:
     """Measure the rates of the device for rooflines."""
@@ -139,4 +154,6 @@ BENCHMARK = Benchmark(
     missing="the occupancy of the operator (their table 1), bake-off problems 1 to 4 and NekBone's "
     "storage of vectors",
     restrict=restrict,
+    quick=QUICK,
+    document=DOCUMENT,
 )

@@ -13,6 +13,7 @@ from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.probing import find_obstacles
+from groundswell.solvers.ultrasound.benchmarks.document import DOCUMENT
 from groundswell.solvers.ultrasound.benchmarks.draw import draw
 from groundswell.solvers.ultrasound.benchmarks.tables import TABLES
 
@@ -44,6 +45,10 @@ SIZES = {
     "cuda": Sizes((256, 512), (256, 512), FEW, (240, 8)),
     "cpu": Sizes((64, 96), (32, 48), (2, 4, 8, 16), (40, 8), ("mpi", "peer")),
 }
+QUICK = {
+    "cuda": Sizes((128, 256), (128,), (4, 16), (120, 8)),
+    "cpu": Sizes((32,), (32,), (2, 8, 16), (24, 4), ("mpi", "peer")),
+}
 FULL = SIZES | {"cuda": replace(SIZES["cuda"], domains=(256, 512, 1024), weak=(480, 16))}
 
 
@@ -63,5 +68,12 @@ def prepare(session: Session) -> dict[str, object]:
 
 
 BENCHMARK = Benchmark(
-    SIZES, prepare, TABLES, draw, FULL, missing="the error of overlaps by the shape of the bell"
+    SIZES,
+    prepare,
+    TABLES,
+    draw,
+    FULL,
+    missing="the error of overlaps by the shape of the bell",
+    quick=QUICK,
+    document=DOCUMENT,
 )

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+CITATION = (
+    "F. Vaverka, M. Spetko, B. E. Treeby and J. Jaros, on CUDA-aware MPI and peer-to-peer "
+    "transfers in the multi-GPU k-Wave, on a server with eight GPUs (two pages)"
+)
+EIGHT_P40 = "eight Tesla P40 of one server, 1024 x 1024 x 1024 points"
+
+# The order of errors that medical applications accept (text on figure 1), and overlap and error in
+# tissue (Treeby, Vaverka & Jaros 2018, POMA 34).
+ACCEPTABLE = 1e-3
+KWAVE_ERROR = (4, 1e-3)
+
 # kspaceFirstOrder-CUDA on an H200 in heterogeneous media: seconds per step, and device memory, GB,
 # by points along an edge and physics; our measurements.
 KWAVE_ON_H200: dict[tuple[int, str], tuple[float, float | None]] = {
@@ -21,6 +32,9 @@ KWAVE: dict[int, tuple[float | None, float]] = {
     16: (2.0, 3.6),
     32: (2.0, 3.6),
 }
+
+# Speed-up of peer memory over CUDA-aware MPI, at most (text on figure 3).
+PEER_OVER_MPI = 1.06
 
 # Fraction of a step that communication takes with MPI through the host, the smallest and the
 # largest of these simulations, by overlap (text on figure 2).
