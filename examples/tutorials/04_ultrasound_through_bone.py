@@ -201,8 +201,8 @@ assert 0.3 < spots["bone"] / spots["water"] < 0.9, "bone should weaken the focus
 # -------------------
 # - Use your own file: ``gs.run("input.h5")``. ``groundswell convert input.h5 case.toml`` writes it
 #   as a case, which you can edit.
-# - How accurate is it? Halve ``h`` and ``dt``, and double the numbers of points. A curved surface is
-#   a staircase of cells, so bone needs more points per wavelength than water.
+# - How accurate is it? Halve ``h`` and ``dt``, and double the numbers of points. A curved surface
+#   is a staircase of cells, so bone needs more points per wavelength than water.
 # - Correct the aberration: ``groundswell focus case.toml --target 28,13.5`` finds delays for which
 #   all sound arrives at the target at once.
 # - In three dimensions, arrays have the axes z, y and x. Take a GPU: ``backend="cuda"``.
