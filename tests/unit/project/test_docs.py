@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 PAGES_OF_DOCS = (p for p in (ROOT / "docs").rglob("*.md") if "generated" not in p.parts)
 MANUAL = [*ROOT.glob("*.md"), *PAGES_OF_DOCS]
 PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
-GUIDES = ("earthquake.md", "models.md", "recording.md", "intensity.md")
+GUIDES = ("methods/earthquake.md", "models.md", "recording.md", "intensity.md")
 GUIDE = "\n".join((ROOT / "docs" / page).read_text() for page in GUIDES)
 
 
@@ -86,7 +86,7 @@ def test_the_guide_names_every_key_of_the_case_file() -> None:
     assert not keys - words
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/earthquake.md", "docs/cavity.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/methods/earthquake.md", "docs/cavity.md"])
 def test_the_python_of_a_page_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
