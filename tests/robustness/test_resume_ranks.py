@@ -97,7 +97,7 @@ def test_stopped_runs_continue_on_any_number_of_ranks(
 
 
 def test_mpiexec_passes_on_the_signal_to_stop(write_case: Write, tmp_path: Path) -> None:
-    """As docs/earthquake.md says; at other signals it would end the ranks."""
+    """As docs/methods/earthquake.md says; at other signals it would end the ranks."""
     case, folder = write_case(tmp_path, time={"duration": "100 s"}), tmp_path / "results"
     arguments = ("run", case, "-q", "--no-pictures")
     with start_on_ranks(2, PROGRAM, "none", "0", "1", *arguments) as mpiexec:

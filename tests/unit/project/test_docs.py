@@ -1,26 +1,20 @@
-"""What the documentation says exists: links, files, keys of the case file, code that runs."""
+"""What the documentation says exists: links, files, code that runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any
 
 import numpy as np
 import pytest
 
 from groundswell import backends
-from groundswell.case.common import Section
-from groundswell.solvers.earthquake import EarthquakeCase
 
 ROOT = Path(__file__).parents[3]
 PAGES_OF_DOCS = (p for p in (ROOT / "docs").rglob("*.md") if "generated" not in p.parts)
 MANUAL = [*ROOT.glob("*.md"), *PAGES_OF_DOCS]
 PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
-GUIDES = ("earthquake.md", "models.md", "recording.md", "intensity.md")
-GUIDE = "\n".join((ROOT / "docs" / page).read_text() for page in GUIDES)
 
 
 def without_code(text: str) -> str:
@@ -58,32 +52,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
         assert any((root / name).exists() for root in roots), name
 
 
-# --- the user guide -------------------------------------------------------------------------------
-
-
-def sections_in(annotation: Any) -> Iterator[type[Section]]:
-    """Every section that a field may hold."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        yield annotation
-    elif get_origin(annotation) in (Union, UnionType, tuple, list) or hasattr(
-        annotation, "__metadata__"
-    ):
-        for part in get_args(annotation):
-            yield from sections_in(part)
-
-
-def keys_of(section: type[Section]) -> Iterator[str]:
-    for name, field in section.model_fields.items():
-        yield field.alias or name
-        for inner in sections_in(field.annotation):
-            yield from keys_of(inner)
-
-
-def test_the_guide_names_every_key_of_the_case_file() -> None:
-    keys = set(keys_of(EarthquakeCase))
-    assert {"spacing", "strike", "checkpoint", "q_rule", "tp"} <= keys
-    words = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]*`|\| *`.*", GUIDE))))
-    assert not keys - words
+# --- Python and kernels of the pages -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/earthquake.md", "docs/cavity.md"])
@@ -102,9 +71,6 @@ def test_the_python_of_a_page_runs(
     assert float(abs(names["result"].seismograms).max()) > 0
     if "vz" in names:
         assert names["vz"].shape == (40, 80, 80) and np.abs(names["vz"]).max() > 0
-
-
-# --- kernels --------------------------------------------------------------------------------------
 
 
 def test_the_first_kernel_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
