@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray
 
 Table = Mapping[str, Any]  # of a case file
+Receivers = Sequence[Table] | str | Path  # tables, or a file of stations
 C = TypeVar("C", bound=SeismicCase)
 
 
@@ -170,7 +171,7 @@ def case_in_model(
     kind: type[C],
     model: Model,
     sources: Sequence[Table],
-    receivers: Sequence[Table] = (),
+    receivers: Receivers = (),
     *,
     duration: float | str,
     **options: Any,
@@ -196,17 +197,24 @@ def case_in_model(
         time=time,
         medium={"kind": "arrays", **model.properties},
         source=listed(sources),
-        receiver=listed(receivers),
+        **_stations(receivers),
         run=run,
         **content,
     )
+
+
+def _stations(receivers: Receivers) -> dict[str, Any]:
+    """The sections of a case with the receivers."""
+    if isinstance(receivers, str | Path):
+        return {"receivers": {"file": str(Path(receivers).absolute())}}
+    return {"receiver": listed(receivers)}
 
 
 def simulate_in_model(
     kind: type[C],
     model: Model,
     sources: Sequence[Table],
-    receivers: Sequence[Table] = (),
+    receivers: Receivers = (),
     *,
     duration: float | str,
     **options: Unpack[SimulationOptions],

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from groundswell.seismology.model import Model as Model
-from groundswell.seismology.model import SimulationOptions, Table, case_in_model, simulate_in_model
+from groundswell.seismology.model import (
+    Receivers,
+    SimulationOptions,
+    Table,
+    case_in_model,
+    simulate_in_model,
+)
 from groundswell.simulation.result import Result
 from groundswell.solvers.dgwave.case import DgWaveCase
 
@@ -14,7 +20,7 @@ from groundswell.solvers.dgwave.case import DgWaveCase
 def build_case(
     model: Model,
     sources: Sequence[Table],
-    receivers: Sequence[Table] = (),
+    receivers: Receivers = (),
     *,
     duration: float | str,
     **case: object,
@@ -30,7 +36,7 @@ def build_case(
 def simulate(
     model: Model,
     sources: Sequence[Table],
-    receivers: Sequence[Table] = (),
+    receivers: Receivers = (),
     *,
     duration: float | str,
     **options: Unpack[SimulationOptions],
@@ -61,7 +67,8 @@ def simulate(
         model: the medium; x, y and depth of sources and receivers are relative to its corner.
         sources: tables with the keys of `[[source]]` in a case file. Quantities are numbers in SI
             units or text such as "5 km".
-        receivers: tables with the keys of `[[receiver]]`.
+        receivers: tables with the keys of `[[receiver]]`, or the path of a file as in
+            `[receivers]`.
         duration: time at which the run ends, s, counted from time 0. The run starts earlier if a
             source does.
         options: `folder` for the results, `overwrite` and `quiet`; `step`, `backend` ("cpu" or
