@@ -46,7 +46,7 @@ suppress_warnings = ["config.cache"]  # the scrapers of sphinx-gallery cannot be
 
 # --- text -----------------------------------------------------------------------------------------
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath", "html_image"]
 myst_heading_anchors = 4  # the names that GitHub gives to headings
 default_role = "literal"  # docstrings mark code with single backticks
 bibtex_bibfiles = ["references.bib"]
