@@ -156,8 +156,8 @@ assert peaks.sel(station="AHEAD") > peaks.sel(station="BEHIND"), "no directivity
 # -------------------
 # - Is it resolved? The cohesive zone needs three cells or more: ``gs.check(case)`` warns.
 #   Halve ``SPACING``: rupture times change by some hundredths of a second.
-# - Lower the shear stress to 26 MPa: the rupture stops by itself. Raise it to 33 MPa: it runs faster
-#   than S waves.
+# - Lower the shear stress to 26 MPa: the rupture stops by itself. Raise it to 33 MPa: it runs
+#   faster than S waves.
 # - ``"law": "ageing"`` uses rate-and-state friction.
 # - ``"output": {"rupture": {"interval": "0.05 s"}, "film": True}`` writes a film of the slip rate,
 #   and the rupture as an SRF file, the source of other runs.

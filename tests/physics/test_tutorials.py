@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.py"))
 # Smaller sizes than those of the pages, which take up to two minutes on two cores.
 SIZES: dict[str, dict[str, Any]] = {
+    "01_earthquake_in_a_basin": {"FINER": 125.0, "SPACING": 250.0},
     "02_dynamic_rupture": {"SPACING": 250.0, "DURATION": 5.0},
     "05_heated_cavity": {"POINTS": 23, "STEP": 0.5, "DURATION": 64.0},
     "06_heat_in_two_materials": {"DEGREE": 3, "STEP": 1.0},
