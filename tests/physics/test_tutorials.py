@@ -13,7 +13,9 @@ FOLDER = Path(__file__).parents[2] / "examples" / "tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.py"))
 # Smaller sizes than those of the pages, which take up to two minutes on two cores.
 SIZES: dict[str, dict[str, Any]] = {
+    "01_earthquake_in_a_basin": {"FINER": 200.0, "SPACING": 250.0, "DURATION": 8.0},
     "02_dynamic_rupture": {"SPACING": 250.0, "DURATION": 5.0},
+    "04_ultrasound_through_bone": {"DURATION": 20e-6},
     "05_heated_cavity": {"POINTS": 23, "STEP": 0.5, "DURATION": 64.0},
     "06_heat_in_two_materials": {"DEGREE": 3, "STEP": 1.0},
 }

@@ -209,3 +209,15 @@ def test_the_examples_in_the_documentation_run(name: str) -> None:
     results = [doctest.DocTestRunner().run(example) for example in examples if example.examples]
     assert results
     assert all(result.attempted and not result.failed for result in results)
+
+
+def test_receivers_may_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stations.csv").write_text("network,station,x,y,depth\nXX,TOP,500,600,0\n")
+    monkeypatch.chdir(tmp_path)
+    model = gs.earthquake.Model(np.full((8, 9, 10), 3e3), 1700.0, 2500.0, spacing=100.0)
+    force = {"kind": "force", "x": 500, "y": 500, "depth": 300, "force": [0, 0, 1e9]}
+    pulse = {"kind": "cosine", "rise": 0.3}
+    result = gs.earthquake.simulate(
+        model, [{**force, "time_function": pulse}], "stations.csv", duration=0.1
+    )
+    assert [*result.seismograms["station"].values] == ["XX.TOP"]
