@@ -1,8 +1,8 @@
 """The earthquake scheme in NumPy, float64, from its formulas: the reference of the kernels.
 
-Written from docs/methods/earthquake.md and docs/conventions.md alone. A field knows along which axes its
-values sit on faces; differences, averages and layers follow from that. Padded arrays (nz + 4,
-ny + 4, nx + 4) have two ghost layers on each side.
+Written from docs/methods/earthquake.md and docs/conventions.md alone. A field knows along which
+axes its values sit on faces; differences, averages and layers follow from that. Padded arrays
+(nz + 4, ny + 4, nx + 4) have two ghost layers on each side.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Yield on the staggered grid in NumPy, float64, and parts of a grid with random stresses.
 
-Written from docs/methods/earthquake.md and docs/conventions.md. Padded arrays have two ghost layers.
+Written from docs/methods/earthquake.md and docs/conventions.md. Padded arrays have two ghost
+layers.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
         assert any((root / name).exists() for root in roots), name
 
 
-# --- Python and kernels of the pages -----------------------------------------------------------------
+# --- Python and kernels of the pages --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/earthquake.md", "docs/cavity.md"])
