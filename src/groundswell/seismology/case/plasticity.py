@@ -152,7 +152,7 @@ class DruckerPragerSection(Section):
     """Time in which an excess over the strength decays to 37 %; 0 if yielding does not depend on
     the rate."""
     stress: InitialStressSection = InitialStressSection(ratio=1.0)
-    """Stress before the waves."""
+    """Stress before the waves; by default the weight of the rock above, in all directions."""
     fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0
     """Pore pressure; "hydrostatic" is 9.81 kPa per metre."""
     material: tuple[MaterialStrength, ...] = ()

@@ -111,7 +111,7 @@ class IwanSection(SoilCurve):
     surfaces: Annotated[int, Field(strict=True, ge=2, le=MOST_SURFACES)] = 10
     """Number of yield surfaces in each cell."""
     stress: InitialStressSection = InitialStressSection(ratio=0.5)
-    """Stress before the waves, for Darendeli's curve."""
+    """Stress before the waves, for Darendeli's curve; by default a ratio of 0.5."""
     fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0
     """Pore pressure, for Darendeli's curve."""
     soil: tuple[SoilSection, ...] = ()

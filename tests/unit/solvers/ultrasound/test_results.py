@@ -8,7 +8,7 @@ import re
 import shutil
 from math import pi
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import h5py
 import numpy as np
@@ -18,11 +18,9 @@ from matplotlib.image import imread
 from ultrasound_cases import ARC, BURST
 
 import groundswell as gs
-from groundswell.case.common import Section
 from groundswell.errors import CaseError, InputError
 from groundswell.report.pictures import draw_pictures
 from groundswell.solvers.ultrasound import api, plots, results
-from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.initial_pressure import smoothed
 from groundswell.solvers.ultrasound.units import pressure_unit
 
@@ -229,31 +227,6 @@ def test_pressures_have_a_suitable_unit(pressure: float, expected: tuple[float, 
 # --- the guide ------------------------------------------------------------------------------------
 
 DOCS = Path(__file__).parents[4] / "docs"
-
-
-def keys_of(section: Any) -> set[str]:
-    """Keys of a section, and of all sections that its fields may hold."""
-    found = set()
-    for name, field in section.model_fields.items():
-        found.add(field.alias or name)
-        for part in _parts(field.annotation):
-            found |= keys_of(part)
-    return found
-
-
-def _parts(annotation: Any) -> list[Any]:
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        return [annotation]
-    return [part for inner in get_args(annotation) for part in _parts(inner)]
-
-
-def test_the_guide_names_every_key_of_the_case_file() -> None:
-    pages = ("ultrasound.md", "recording.md", "methods/earthquake.md")
-    guide = "\n".join((DOCS / page).read_text() for page in pages)
-    words = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]*`|\| *`.*", guide))))
-    keys = keys_of(UltrasoundCase)
-    assert {"courant", "strength", "diameters", "inner", "skull", "steering"} <= keys
-    assert not keys - words
 
 
 def test_the_python_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch) -> None:
