@@ -74,15 +74,15 @@ def for_each(work: Callable[[Item], object], items: Iterable[Item]) -> None:
         pass
 
 
-def chunks(count: int, size: int, most: int = CHUNK) -> list[slice]:
+def chunks(count: int, size: int, most: int | None = None) -> list[slice]:
     """Divide the rows of an array into slices of at most so many values, or of one row.
 
     Args:
         count: number of rows.
         size: number of values in a row.
-        most: values in a slice.
+        most: values in a slice, by default CHUNK.
     """
-    rows = max(1, most // max(size, 1))
+    rows = max(1, (CHUNK if most is None else most) // max(size, 1))
     return [slice(first, min(first + rows, count)) for first in range(0, count, rows)]
 
 

@@ -86,7 +86,10 @@ def tables(case: type[Section]) -> tuple[Table, ...]:
     """All tables of a case in the order of its sections; those with the same keys are one."""
     first: dict[tuple[type[Section], str], Table] = {}
     paths: dict[Table, list[str]] = {}
+    anchors: dict[str, type[Section]] = {}
     for place, table in _walk(_Place(case, "", "")):
+        if anchors.setdefault(table.anchor, place.section) is not place.section:
+            table = replace(table, kind=place.within)  # tables in tables of different kinds
         one = first.setdefault((place.section, place.kind), table)
         paths.setdefault(one, []).append(place.path)
     return tuple(
@@ -103,6 +106,7 @@ class _Place(NamedTuple):
     heading: str
     kind: str = ""
     tag: str = ""
+    within: str = ""  # the kind of the table that contains it
 
 
 def _walk(place: _Place) -> Iterator[tuple[_Place, Table]]:
@@ -175,7 +179,8 @@ def _tables(place: _Place, name: str, field: FieldInfo) -> Iterator[_Place]:
     path = f"{place.path}.{name}" if place.path else name
     for found in _sections(field.annotation, field.metadata):
         inner = f"{path}.NAME" if found.is_named else path
-        yield _Place(found.section, inner, _heading(place, inner, found), found.kind, found.tag)
+        heading = _heading(place, inner, found)
+        yield _Place(found.section, inner, heading, found.kind, found.tag, place.kind)
 
 
 def _heading(place: _Place, path: str, found: _Found) -> str:
