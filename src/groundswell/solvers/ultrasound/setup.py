@@ -230,9 +230,13 @@ class Setup(WaveSetup):
     @cached_property
     def sources(self) -> list[PointSource]:
         """The time-dependent sources at all points."""
+        return point_sources(self.case.source, self.source_grid)
+
+    @property
+    def source_grid(self) -> SourceGrid:
+        """The grid on which the sources act."""
         speeds = self._description.speeds
-        on = SourceGrid(self.grid, self.case.grid.origin, speeds, self.dt, self.steps)
-        return point_sources(self.case.source, on)
+        return SourceGrid(self.grid, self.case.grid.origin, speeds, self.dt, self.steps)
 
     @cached_property
     def initial(self) -> Floats | None:
