@@ -6,7 +6,7 @@ its `SolverInfo`. `cli`, `simulation`, `verify`, `bench` and `report` use solver
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -67,6 +67,7 @@ class SolverInfo:
             suffix.
         commands: functions with arguments and options as `typer` reads them, which become commands
             of the command line, by name. Their modules are imported whenever it starts.
+        commands_of_all_ranks: names of those that all ranks of a job run; rank 0 runs the others.
     """
 
     name: str
@@ -88,6 +89,7 @@ class SolverInfo:
     readers: Mapping[str, str] = field(default_factory=dict)
     converters: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    commands_of_all_ranks: Collection[str] = ()
 
     def has(self, part: Component) -> bool:
         """Whether the solver has an optional part."""
@@ -206,6 +208,15 @@ def converter_of(suffix: str) -> Any:
     raise InputError(
         f"no installed solver writes {quoted(suffix)} files as cases; give one of {listed(known)}"
     )
+
+
+def commands_of_all_ranks() -> set[str]:
+    """Names of the commands of solvers that all ranks of a job run."""
+    found: set[str] = set()
+    for name in names():
+        with suppress(InputError):
+            found.update(find(name).commands_of_all_ranks)
+    return found
 
 
 def commands() -> dict[str, Any]:

@@ -23,7 +23,7 @@ DEBUG = "--debug"  # allowed anywhere, so we remove it before the command line i
 
 OPTIONAL = {"--resume": "--resume=yes"}  # options whose value may be omitted
 
-ON_ALL_RANKS = {"run", "bench", "info"}  # commands of all ranks; rank 0 runs the others alone
+ON_ALL_RANKS = {"run", "bench", "info"}  # commands of all ranks, besides those of solvers
 
 APART = {"ensemble"}  # commands of processes that share no job, however they were started
 
@@ -55,8 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _shared(words: Sequence[str]) -> bool:
-    """Whether all ranks take part in a command."""
-    return bool(ON_ALL_RANKS.intersection(words[:1]))
+    """Whether all ranks take part in a command; rank 0 runs the others alone."""
+    from groundswell import registry
+
+    return bool({*ON_ALL_RANKS, *registry.commands_of_all_ranks()}.intersection(words[:1]))
 
 
 @contextmanager

@@ -45,6 +45,7 @@ info = SolverInfo(
         "write_nifti": ".nifti:write_nifti",
     },
     commands={"heat": ".commands.heat:heat", "focus": ".commands.focus:focus"},
+    commands_of_all_ranks=("focus",),
     readers={".h5": ".kwave.case:read_case"},
     converters={".h5": ".kwave.convert:convert"},
 )

@@ -17,7 +17,10 @@ from scipy.sparse import csr_matrix
 
 from groundswell.arrays import Complexes, Floats, Integers, Mask
 from groundswell.errors import InputError, counted
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.grids.cartesian import Grid
+from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.ultrasound import transducers
 from groundswell.solvers.ultrasound.case import UltrasoundCase, UltrasoundOutput
@@ -59,6 +62,20 @@ class _Element(NamedTuple):
     phase: float
 
 
+class _Array(NamedTuple):
+    """The elements of all sources.
+
+    Attributes:
+        elements: each of them.
+        points: flat indices in the region of the points on which they act.
+        weights: those of the points in each element, (elements, points).
+    """
+
+    elements: Sequence[_Element]
+    points: Integers
+    weights: csr_matrix
+
+
 def phase_correction(
     case: UltrasoundCase, target: Sequence[float], *, amplitudes: bool = False, quiet: bool = True
 ) -> Correction:
@@ -66,7 +83,8 @@ def phase_correction(
 
     A run with a point source at the target, of the duration of the case, records the phases and
     amplitudes at the elements in its last 3 periods. The waves must be steady by then. Pressures
-    are averaged over the elements with the weights with which these emit.
+    are averaged over the elements with the weights with which these emit. All ranks of a job must
+    call this; rank 0 computes the correction, and all return it.
 
     Args:
         case: a case whose sources are surfaces, with pressures and one frequency.
@@ -78,18 +96,47 @@ def phase_correction(
         InputError: the sources or the target do not suit this.
         RunFailed: the run failed.
     """
+    job = get_communicator()
+    array = job.collective_try(lambda: _prepared(case, target, job))
+    points = job.bcast(array.points if array else None)
+    result = _run(_reciprocal(case, target, points), quiet=quiet)
+    found = job.collective_try(
+        lambda: _corrected(array, _pressure(result), amplitudes=amplitudes) if array else None
+    )
+    correction: Correction = job.bcast(found)
+    return correction
+
+
+def _prepared(case: UltrasoundCase, target: Sequence[float], job: Communicator) -> _Array | None:
+    """The elements of a case, which all ranks check, on rank 0."""
     _require_suitable(case)
-    setup = prepare(case)
+    axes = 3 if case.grid.counts[2] > 1 else 2
+    if len(target) != axes:
+        raise InputError(f"the target has {counted(len(target), 'coordinate')}; give {axes}")
+    setup = prepare(case, job)
+    return _array(setup) if job.first else None
+
+
+def _array(setup: Setup) -> _Array:
     elements = [*_elements(setup)]
     points, weights = _grid_weights(setup, [element.surface for element in elements])
+    return _Array(elements, points, weights)
+
+
+def _run(case: UltrasoundCase, *, quiet: bool) -> Result:
+    """Run the case with a source at the target, with a message that says so if it cannot run."""
     try:
-        result = run_built(_reciprocal(case, target, points), quiet=quiet)
-    except InputError as error:
-        raise InputError(f"a run with a source at the target is not possible: {error}") from None
+        return run_built(case, quiet=quiet)
+    except InputError as error:  # the same one, because all ranks know it
+        error.args = (f"a run with a source at the target is not possible: {error}",)
+        raise
+
+
+def _pressure(result: Result) -> Complexes:
+    """The recorded pressure at the points of the elements, (points,), Pa."""
     found = result.records[FILE]
     angles = np.radians(found["p_phase"].values.ravel().astype(float))
-    pressure = found["p_amplitude"].values.ravel() * np.exp(1j * angles)
-    return _corrected(elements, weights @ pressure, _sums(weights), amplitudes=amplitudes)
+    return np.asarray(found["p_amplitude"].values.ravel() * np.exp(1j * angles))
 
 
 def _require_suitable(case: UltrasoundCase) -> None:
@@ -113,7 +160,7 @@ def _require_suitable(case: UltrasoundCase) -> None:
 
 def _elements(setup: Setup) -> Iterator[_Element]:
     """The elements of all sources."""
-    on = _source_grid(setup)
+    on = setup.source_grid
     for n, source in enumerate(setup.case.source):
         surfaces = [surface for shape in source.shapes for surface in shape.elements]
         assert source.pressure is not None and not isinstance(source.signal, SampledSignal)
@@ -138,16 +185,6 @@ def _delays(source: SourceSection, surfaces: Sequence[Surface], on: SourceGrid) 
     return focus_delays(centres, source.steering, float(np.mean(on.speeds(points))))
 
 
-def _source_grid(setup: Setup) -> SourceGrid:
-    """The grid on which the sources of a set-up act."""
-
-    def speeds(points: Integers) -> Floats:
-        speed = np.broadcast_to(setup.medium.speed, setup.grid.shape)
-        return np.asarray(speed.ravel()[points], float)
-
-    return SourceGrid(setup.grid, setup.case.grid.origin, speeds, setup.dt, setup.steps)
-
-
 def _grid_weights(setup: Setup, surfaces: Sequence[Surface]) -> tuple[Integers, csr_matrix]:
     """Flat indices in the region of the points of elements, and weights (elements, points).
 
@@ -157,7 +194,7 @@ def _grid_weights(setup: Setup, surfaces: Sequence[Surface]) -> tuple[Integers, 
     grid = setup.grid
     layer = grid.spacing[0]
     points, weights = transducers.interpolation_matrix(
-        surfaces, _source_grid(setup).points(None), layer=layer
+        surfaces, setup.source_grid.points(None), layer=layer
     )
     inside, indices = _in_region(points, grid)
     kept = csr_matrix(weights)[:, np.flatnonzero(inside)]
@@ -188,9 +225,6 @@ def _in_region(points: Integers, grid: Grid) -> tuple[Mask, Integers]:
 
 def _reciprocal(case: UltrasoundCase, target: Sequence[float], points: Integers) -> UltrasoundCase:
     """The case with a point source at the target, which records at the points of the elements."""
-    axes = 3 if case.grid.counts[2] > 1 else 2
-    if len(target) != axes:
-        raise InputError(f"the target has {counted(len(target), 'coordinate')}; give {axes}")
     signal: Any = case.source[0].signal
     wave = {"kind": "sine", "frequency": signal.frequency}
     shape = {"kind": "point", "position": list(target)}
@@ -207,25 +241,24 @@ def _reciprocal(case: UltrasoundCase, target: Sequence[float], points: Integers)
     return case.model_copy(update={"source": (source,), "initial": None, "output": output})
 
 
-def _corrected(
-    elements: Sequence[_Element], recorded: Complexes, areas: Floats, *, amplitudes: bool
-) -> Correction:
-    """The correction from the sums of recorded pressures over the elements.
+def _corrected(array: _Array, at_points: Complexes, *, amplitudes: bool) -> Correction:
+    """The correction from the pressure recorded at the points of the elements.
 
     An element contributes its emitted phasor times its recorded sum to the pressure at the target.
     """
-    means = np.abs(recorded) / areas
+    recorded = array.weights @ at_points
+    means = np.abs(recorded) / _sums(array.weights)
     if not means.max() > 0:
         raise InputError(
             "the sound from the target does not reach the elements in the duration of the case; "
             "increase time.duration"
         )
     phases, weights = -np.degrees(np.angle(recorded)), means / means.max()
-    pressure, factor, angle = np.array([element[2:] for element in elements]).T
+    pressure, factor, angle = np.array([element[2:] for element in array.elements]).T
     found = np.abs(np.sum(pressure * factor * np.exp(1j * angle) * recorded))
     aligned = np.sum(np.abs(pressure * factor * recorded))
     focused = np.sum(np.abs(pressure * weights * recorded)) if amplitudes else aligned
-    sources = np.array([element.source for element in elements])
+    sources = np.array([element.source for element in array.elements])
     parts = [sources == n for n in range(sources.max() + 1)]
     return Correction(
         [phases[part] for part in parts],

@@ -19,7 +19,6 @@ from groundswell.simulation.blocks import validated
 from groundswell.simulation.kept_parts import kept
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance
-from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.film_plane import records_of
 from groundswell.solvers.ultrasound.initial_pressure import (
@@ -28,6 +27,7 @@ from groundswell.solvers.ultrasound.initial_pressure import (
     largest_initial,
     received,
 )
+from groundswell.solvers.ultrasound.layer_widths import layer_widths
 from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.build import KEPT
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
@@ -45,7 +45,6 @@ from groundswell.solvers.ultrasound.stability_messages import (
 from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 from groundswell.solvers.ultrasound.window import Window
 
-WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
 # Sections that do not change the medium at the points.
 BESIDES_MEDIUM = ("title", "time", "initial", "source", "overlap", "output")
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
@@ -118,28 +117,7 @@ class Setup(WaveSetup):
     @cached_property
     def _widths(self) -> tuple[Triple, Triple]:
         """Widths of the absorbing layers on the low and the high sides (x, y, z), points."""
-        pairs = [self._pair(axis) for axis in range(self.axes)]
-        (x0, x1), (y0, y1), (z0, z1) = [*pairs, (0, 0)][:3]
-        return (x0, y0, z0), (x1, y1, z1)
-
-    def _pair(self, axis: int) -> tuple[int, int]:
-        """Widths of the absorbing layers at both ends of an axis, points.
-
-        Automatic widths make transforms fast; they may differ by one point.
-        """
-        wanted, n = self.case.boundary.width, self.case.grid.counts[axis]
-        least, most = WIDTHS[self.axes]
-        if wanted == "auto" and not self.case.boundary.inside:
-            margin = cheapest_size(n + 2 * least, n + 2 * most) - n
-            return margin // 2, margin - margin // 2
-        width = least if wanted == "auto" else wanted
-        chosen = width[axis] if isinstance(width, tuple) else int(width)
-        if self.case.boundary.inside and 2 * chosen >= n:
-            raise InputError(
-                f"boundary.width = {chosen} leaves no point of {n} along {'xyz'[axis]}; give at "
-                f"most {(n - 1) // 2}, or inside = false"
-            )
-        return chosen, chosen
+        return layer_widths(self.case.grid, self.case.boundary)
 
     @property
     def origin(self) -> tuple[float, float, float]:
@@ -252,9 +230,13 @@ class Setup(WaveSetup):
     @cached_property
     def sources(self) -> list[PointSource]:
         """The time-dependent sources at all points."""
+        return point_sources(self.case.source, self.source_grid)
+
+    @property
+    def source_grid(self) -> SourceGrid:
+        """The grid on which the sources act."""
         speeds = self._description.speeds
-        on = SourceGrid(self.grid, self.case.grid.origin, speeds, self.dt, self.steps)
-        return point_sources(self.case.source, on)
+        return SourceGrid(self.grid, self.case.grid.origin, speeds, self.dt, self.steps)
 
     @cached_property
     def initial(self) -> Floats | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ranks import COMMAND, run_on_ranks
 from typer.testing import CliRunner
 
 import groundswell as gs
@@ -144,3 +145,44 @@ def test_the_command_writes_a_case_with_phases(tmp_path: Path) -> None:
     assert isinstance(again.exception, InputError) or again.exit_code != 0
     assert "exists already" in str(again.exception) + again.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["case.toml", "case_focused.toml"]
+
+
+@pytest.mark.timeout(300)
+def test_two_ranks_find_the_phases_of_one(tmp_path: Path) -> None:
+    """To the accuracy of the overlaps, which is 1e-4 of the largest pressure anywhere."""
+    case = tmp_path / "case.toml"
+    case.write_text(CASE + "[overlap]\naccuracy = 1e-4\n")
+    given = ["focus", str(case), "--target", "11,7", "--quiet", "--amplitudes"]
+    assert CliRunner().invoke(app, [*given, "--output", "one.toml"]).exit_code == 0
+    done = run_on_ranks(2, COMMAND, *given, "--output", "two.toml")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("wrote") == 1
+    one, two = (
+        tomllib.loads((tmp_path / f"{name}.toml").read_text())["source"][0]
+        for name in ("one", "two")
+    )
+    turned = np.exp(1j * np.radians(np.subtract(one["phases"], two["phases"])))
+    assert np.abs(np.angle(turned, deg=True)).max() < 0.5
+    assert np.abs(np.subtract(one["weights"], two["weights"])).max() < 5e-3
+    assert one["phases"] != pytest.approx([0, 0], abs=1)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("target", "output", "message"),
+    [
+        ("11,7", "taken.toml", "exists already"),
+        ("11,7,3", "new.toml", "the target has 3 coordinates; give 2"),
+        ("99,7", "new.toml", "a run with a source at the target is not possible"),
+    ],
+)
+def test_two_ranks_refuse_together_and_write_nothing(
+    tmp_path: Path, target: str, output: str, message: str
+) -> None:
+    case = tmp_path / "case.toml"
+    case.write_text(CASE)
+    (tmp_path / "taken.toml").write_text("kept")
+    done = run_on_ranks(2, COMMAND, "focus", case, "--target", target, "-q", "--output", output)
+    assert done.returncode == 2 and done.stderr.count(message) == 1, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["case.toml", "taken.toml"]
+    assert (tmp_path / "taken.toml").read_text() == "kept"

@@ -29,6 +29,8 @@ def focus(
     For example
 
         groundswell focus case.toml --target 30,17.5
+
+        mpiexec -n 4 groundswell focus case.toml --target 30,17.5
     """
     from groundswell.solvers.ultrasound.commands.focusing import focus_case
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from groundswell.case.load import load_case
 from groundswell.errors import InputError, quoted
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.ultrasound.aberration import phase_correction
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.corrected_case import corrected_name, write_corrected
@@ -18,6 +19,8 @@ def focus_case(
 ) -> Iterator[str]:
     """Write the case that focuses on a target; yield what the command prints.
 
+    All ranks of a job must call it. Rank 0 writes the case.
+
     Args:
         path: the case, a TOML file.
         target: coordinates in mm, separated by commas.
@@ -27,16 +30,25 @@ def focus_case(
         InputError: the case or the target do not suit this, or the new file exists.
         RunFailed: the run failed.
     """
-    case, new = load_case(path), corrected_name(path, output)
-    if not isinstance(case, UltrasoundCase) or path.suffix != ".toml":
-        raise InputError(f"{path} is not an ultrasound case in TOML; give one")
-    found = phase_correction(case, _position(target), amplitudes=amplitudes, quiet=quiet)
-    write_corrected(path, new, found, amplitudes=amplitudes)
+    job = get_communicator()
+    case, at = job.collective_try(lambda: (_load(path), _position(target)))
+    new = job.bcast(job.collective_try(lambda: corrected_name(path, output) if job.first else path))
+    found = phase_correction(case, at, amplitudes=amplitudes, quiet=quiet)
+    job.collective_try(
+        lambda: write_corrected(path, new, found, amplitudes=amplitudes) if job.first else None
+    )
     count = sum(map(len, found.phases))
     yield f"elements           {count}"
     yield f"without correction {100 * found.efficiency:.3g} % of the pressure of elements in phase"
     yield f"with correction    {found.gain:.4g} times the pressure at the target"
     yield f"wrote {new}; next: groundswell run {new}"
+
+
+def _load(path: Path) -> UltrasoundCase:
+    case = load_case(path)
+    if not isinstance(case, UltrasoundCase) or path.suffix != ".toml":
+        raise InputError(f"{path} is not an ultrasound case in TOML; give one")
+    return case
 
 
 def _position(text: str) -> list[float]:

@@ -23,4 +23,6 @@ PROBLEMS = [
     "overlaps:absorption",
     "overlaps:torus",
     "requested:accuracies",
+    "heat:gaussian",
+    "heat:sphere",
 ]

@@ -1,14 +1,15 @@
-"""Pennes' equation against closed forms, and operator splitting against the exact step."""
+"""Pennes' equation: its coefficients, heat that stays inside, and operator splitting.
+
+The closed forms are problems of `groundswell verify`.
+"""
 
 from __future__ import annotations
 
-from math import erf, exp, pi, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.integrate import quad
 
 from groundswell.backends import open_backend
 from groundswell.solvers.ultrasound.heat.bioheat import (
@@ -36,54 +37,6 @@ def test_coefficients_are_those_of_the_equation() -> None:
     conductivity, capacity, cooling = uniform()
     assert (conductivity / capacity, cooling) == (pytest.approx(D), pytest.approx(P))
     assert TISSUE.coefficients(np.full((2, 3, 4), 1000.0)).are_uniform
-
-
-# --- closed forms ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("steps", [1, 7])
-def test_a_gaussian_spreads_as_in_an_infinite_medium(steps: int) -> None:
-    """It falls to 1e-8 at the sides; the number of steps does not matter."""
-    method, sigma, time = SpectralBioheat(uniform(), 0 * SQUARES, SPACING, CPU), 1.5e-3, 4.0
-    method.start(np.exp(-SQUARES / (2 * sigma**2)))
-    for _ in range(steps):
-        found = method.advance(time / steps, 0.0)
-    wide = sigma**2 + 2 * D * time
-    exact = exp(-P * time) * (sigma**2 / wide) ** 1.5 * np.exp(-SQUARES / (2 * wide))
-    assert_allclose(found, exact, atol=1e-7)
-
-
-def sphere(radius: float, finer: int = 8) -> np.ndarray:
-    """The part of the cell around each point that lies in a sphere."""
-    inside = np.zeros(SQUARES.shape)
-    shifts = H * ((np.arange(finer) + 0.5) / finer - 0.5)
-    for dz in shifts:
-        for dy in shifts:
-            for dx in shifts:
-                z, y, x = (AT + dz)[:, None, None], (AT + dy)[:, None], AT + dx
-                inside += z**2 + y**2 + x**2 < radius**2
-    return inside / finer**3
-
-
-def instantaneous(r: float, radius: float, time: float) -> float:
-    """The temperature after a unit rise in a sphere (Carslaw & Jaeger 1959, section 10.3)."""
-    width = 2 * sqrt(D * time)
-    near, far = (radius - r) / width, (radius + r) / width
-    tails = exp(-(near**2)) - exp(-(far**2))
-    return (erf(near) + erf(far)) / 2 - width / (2 * r * sqrt(pi)) * tails
-
-
-def test_a_heated_sphere_is_as_warm_as_in_an_infinite_medium() -> None:
-    """Within it and outside; within 0.4 % of the centre: the radius has 8 points."""
-    radius, time = 4e-3, 10.0
-    rate = 1e6 * sphere(radius)
-    found = SpectralBioheat(uniform(), rate, SPACING, CPU).advance(time, 1.0)
-    middle = N // 2
-    for n in (middle, middle + 4, middle + 7, middle + 9, middle + 12):
-        r = float(np.sqrt(SQUARES[middle, middle, n]))
-        parts = quad(lambda t, r=r: exp(-P * t) * instantaneous(r, radius, t), 0, time, limit=200)
-        exact = 1e6 / (1000 * 3600) * parts[0]
-        assert found[middle, middle, n] == pytest.approx(exact, abs=4e-3 * 2.5)
 
 
 def test_sides_let_no_heat_out() -> None:
