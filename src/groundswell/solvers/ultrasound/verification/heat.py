@@ -40,7 +40,7 @@ def gaussian(backend: Backend, _full: bool) -> Iterator[Check]:
             for _ in range(steps):
                 found = method.advance(time / steps, 0.0)
         error = np.abs(backend.to_host(found) - exact).max() / exact.max()
-        yield Check.at_most(f"spreading Gaussian, steps: {steps}, error over the peak", error, 1e-6)
+        yield Check.at_most(f"spreading Gaussian, steps: {steps}, error over the peak", error, 2e-7)
 
 
 def sphere(backend: Backend, _full: bool) -> Iterator[Check]:
