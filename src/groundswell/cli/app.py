@@ -10,6 +10,7 @@ import typer
 from groundswell import registry
 from groundswell.cli import ensemble
 from groundswell.cli.compare import compare
+from groundswell.cli.examples import example
 from groundswell.cli.export import export
 from groundswell.cli.hazard import hazard
 from groundswell.cli.intensity import intensity
@@ -300,7 +301,7 @@ def report(
 app.command(help=VERIFY)(verify)
 app.command(help=BENCH)(bench)
 app.command(help=REPRODUCE)(reproduce)
-for command in (compare, export, synthesize, intensity, hazard):
+for command in (example, compare, export, synthesize, intensity, hazard):
     app.command()(command)
 for name, function in registry.commands().items():
     app.command(name)(function)
