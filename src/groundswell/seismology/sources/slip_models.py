@@ -17,6 +17,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.formats.fsp import Fsp, FspSegment, read_fsp
 from groundswell.seismology.formats.srf_content import Srf
 from groundswell.seismology.formats.usgs_param import is_usgs_param, read_usgs_param
+from groundswell.seismology.sources.rupture_times import with_rupture_times
 from groundswell.seismology.sources.slip_model_planes import angles_of, centred, planes_of
 from groundswell.seismology.sources.slip_pulses import SlipModelFile, has_rises_alone, pulses_of
 
@@ -42,7 +43,7 @@ def read_slip_model(path: Path, rise: float | None) -> SlipModel:
         InputError: the file cannot be read, or lacks areas, angles or durations.
     """
     model = read_usgs_param(path) if is_usgs_param(path) else read_fsp(path)
-    segments = [centred(segment, path) for segment in model.segments]
+    segments, notes = with_rupture_times([centred(each, path) for each in model.segments], path)
     file = SlipModelFile(path, model.function, rise)
     parts = [_rupture(segment, file) for segment in segments]
     columns: dict[str, Any] = {
@@ -60,7 +61,7 @@ def read_slip_model(path: Path, rise: float | None) -> SlipModel:
         text, _, _ = str(error).partition("; the file has")  # the number and the unit of SRF
         raise InputError(f"{path}: {text}") from None
     doubts += _rise_warnings(segments, file)
-    return SlipModel(replace(content, planes=tuple(planes_of(segments, path))), tuple(doubts))
+    return SlipModel(replace(content, planes=tuple(planes_of(segments, path))), (*notes, *doubts))
 
 
 def _rupture(segment: FspSegment, file: SlipModelFile) -> dict[str, Any]:
