@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -87,3 +88,33 @@ def test_a_source_distribution_has_what_developers_need(tmp_path: Path) -> None:
 def test_the_version_is_everywhere_the_same(file: str, pattern: str) -> None:
     found = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
     assert found[:1] == [__version__]
+
+
+# --- entries of the next changelog ----------------------------------------------------------------
+
+CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+KINDS = {kind["directory"] for kind in CONFIGURED["type"]}
+
+
+def test_entries_of_the_changelog_have_a_kind() -> None:
+    files = {path.name for path in (ROOT / "changes").iterdir()} - {"README.md"}
+    pattern = rf"\+[\w-]+\.({'|'.join(KINDS)})\.md"
+    assert not [name for name in files if not re.fullmatch(pattern, name)]
+    page = (ROOT / "changes" / "README.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == KINDS
+
+
+def test_a_release_collects_them(tmp_path: Path) -> None:
+    """Above older versions, with one heading for each kind."""
+    pytest.importorskip("towncrier")
+    (tmp_path / "changes").mkdir()
+    (tmp_path / "changes" / "+sea_floor.added.md").write_text("`dgwave`: receivers on the floor.\n")
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", "9.8.7"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "CHANGELOG.md").read_text()
+    new, older = text.index("## 9.8.7 ("), text.index(f"## {__version__} (")
+    assert 0 < new < text.index("### Added\n\n- `dgwave`: receivers on the floor.") < older
+    assert not [*(tmp_path / "changes").iterdir()]
