@@ -89,6 +89,14 @@ def test_the_version_is_everywhere_the_same(file: str, pattern: str) -> None:
     assert found[:1] == [__version__]
 
 
+def test_the_paper_is_short_and_its_citations_exist() -> None:
+    paper, known = ((ROOT / "paper" / f"paper.{suffix}").read_text() for suffix in ("md", "bib"))
+    text = paper.split("---\n", 2)[2]
+    assert 250 < len(text.split()) <= 1000
+    keys = re.findall(r"^@\w+\{(\w+),", known, re.MULTILINE)
+    assert set(re.findall(r"@(\w+)", text)) == set(keys) and len(keys) == len(set(keys))
+
+
 # --- entries of the next changelog ----------------------------------------------------------------
 
 CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
