@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tarfile
+import sys
 import tomllib
 import zipfile
 from email.parser import Parser
@@ -66,10 +66,10 @@ def test_the_metadata_of_a_wheel(wheel: Path) -> None:
     assert set(metadata.get_all("Provides-Extra")) == set(project["optional-dependencies"])
 
 
-def test_a_source_distribution_has_what_developers_need(tmp_path: Path) -> None:
+def test_a_source_distribution_has_what_developers_need() -> None:
+    """The files that would be in it; compressing them takes seconds."""
     builder = pytest.importorskip("hatchling.builders.sdist").SdistBuilder(str(ROOT))
-    with tarfile.open(next(builder.build(directory=str(tmp_path)))) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
+    names = {file.distribution_path for file in builder.recurse_included_files()}
     folders = {name.split("/")[0] for name in names if "/" in name}
     assert folders >= {"src", "tests", "docs", "examples", "benchmarks", "scripts", "changes"}
     assert {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md"} <= names
@@ -87,3 +87,41 @@ def test_a_source_distribution_has_what_developers_need(tmp_path: Path) -> None:
 def test_the_version_is_everywhere_the_same(file: str, pattern: str) -> None:
     found = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
     assert found[:1] == [__version__]
+
+
+def test_the_paper_is_short_and_its_citations_exist() -> None:
+    paper, known = ((ROOT / "paper" / f"paper.{suffix}").read_text() for suffix in ("md", "bib"))
+    text = paper.split("---\n", 2)[2]
+    assert 250 < len(text.split()) <= 1000
+    keys = re.findall(r"^@\w+\{(\w+),", known, re.MULTILINE)
+    assert set(re.findall(r"@(\w+)", text)) == set(keys) and len(keys) == len(set(keys))
+
+
+# --- entries of the next changelog ----------------------------------------------------------------
+
+CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+KINDS = {kind["directory"] for kind in CONFIGURED["type"]}
+
+
+def test_entries_of_the_changelog_have_a_kind() -> None:
+    files = {path.name for path in (ROOT / "changes").iterdir()} - {"README.md"}
+    pattern = rf"\+[\w-]+\.({'|'.join(KINDS)})\.md"
+    assert not [name for name in files if not re.fullmatch(pattern, name)]
+    page = (ROOT / "changes" / "README.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == KINDS
+
+
+def test_a_release_collects_them(tmp_path: Path) -> None:
+    """Above older versions, with one heading for each kind."""
+    pytest.importorskip("towncrier")
+    (tmp_path / "changes").mkdir()
+    (tmp_path / "changes" / "+sea_floor.added.md").write_text("`dgwave`: receivers on the floor.\n")
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", "9.8.7"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "CHANGELOG.md").read_text()
+    new, older = text.index("## 9.8.7 ("), text.index(f"## {__version__} (")
+    assert 0 < new < text.index("### Added\n\n- `dgwave`: receivers on the floor.") < older
+    assert not [*(tmp_path / "changes").iterdir()]
