@@ -241,7 +241,7 @@ InitialSection = Annotated[BallSection | GaussianSection | ArraySection, TaggedU
 
 
 class OverlapSection(Section):
-    """`[overlap]`: overlap between the blocks of ranks; see docs/ultrasound.md, Several processes.
+    """`[overlap]`: overlap between blocks of ranks; docs/methods/ultrasound.md, Several processes.
 
     `points` is the minimum overlap on either side of a block. By default it follows from
     `accuracy`, the largest difference of the pressure from that of one rank, relative to the
