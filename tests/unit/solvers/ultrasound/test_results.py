@@ -231,10 +231,10 @@ DOCS = Path(__file__).parents[4] / "docs"
 
 def test_the_python_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    guide = (DOCS / "methods" / "ultrasound.md").read_text()
+    guide = (DOCS / "ultrasound.md").read_text()
     (code,) = re.findall(r"## From Python\n```python\n(.*?)```", guide, re.DOTALL)
     names: dict[str, Any] = {}
-    exec(compile(code, "docs/methods/ultrasound.md", "exec"), names)
+    exec(compile(code, "docs/ultrasound.md", "exec"), names)
     assert names["result"].focus.position["x"] > 12.5e-3  # behind the bone
 
 
