@@ -240,7 +240,11 @@ def test_recipes_of_containers_install_a_wheel_and_known_extras(name: str) -> No
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.iterdir()), ids=lambda path: path.name)
-def test_the_page_shows_the_scripts_as_they_are(script: Path) -> None:
-    assert f"\n{script.read_text()}```" in (ROOT / "docs" / "clusters.md").read_text()
+def test_the_page_leads_to_each_script_and_has_its_command(script: Path) -> None:
+    page, text = (ROOT / "docs" / "clusters.md").read_text(), script.read_text()
+    assert f"](../examples/clusters/{script.name})" in page
+    if script.suffix != ".txt":
+        command = re.search(r"^#     (.+)$", text, re.MULTILINE)
+        assert command and f"\n{command[1]} " in page
     if script.suffix in (".sh", ".sbatch"):
         subprocess.run(["bash", "-n", str(script)], check=True)
