@@ -26,6 +26,7 @@ release = version = __version__
 
 extensions = [
     "myst_parser",
+    "notfound.extension",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -93,6 +94,8 @@ html_title = "Groundswell"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+# The page 404.html appears at any address, so its links start at the root of the site.
+notfound_urls_prefix = os.environ.get("GROUNDSWELL_SITE", "/")
 html_theme_options = {
     "logo": {"text": "Groundswell"},
     "navbar_align": "left",
@@ -104,4 +107,15 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
 }
-html_sidebars = {"index": []}
+# Pages at the top have no pages beside them to list.
+html_sidebars = {
+    page: []
+    for page in (
+        "404",
+        "clusters",
+        "getting-started",
+        "index",
+        "references",
+        "generated/repository/CHANGELOG",
+    )
+}
