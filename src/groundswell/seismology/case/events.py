@@ -134,7 +134,8 @@ class EventFile(Section):
     @cached_property
     def meaning(self) -> Convention:
         """The convention of the tensors and times; raises `InputError` if it is not clear."""
-        if self.convention is not None or self.select != ALL:
+        is_list = self.select == ALL and len(self.catalogue.events) > 1
+        if self.convention is not None or not is_list:
             return self.convention or GLOBAL_CMT
         return convention_of(self.catalogue.events, self.file)
 
