@@ -80,7 +80,7 @@ class SeismicOutput(OutputSection):
     film: Flag = False
     """Whether to make films of the surface and of slip rates."""
     map_lines: MapLines = ()
-    """Lines that maps show: coastlines, borders, or files of lines; see `map_lines.files`."""
+    """Lines that maps show: "coastlines", "borders", or GeoJSON, GMT, KML and shapefiles."""
 
     def violations(self) -> Iterator[Violation]:
         """A film of nothing, and lines named twice."""

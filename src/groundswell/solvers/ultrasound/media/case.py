@@ -34,7 +34,7 @@ class FileSection(Section):
     """A file with values on a rectilinear grid."""
 
     file: DataFile
-    """NetCDF or HDF5 file with coordinates x, y, z, or a NIfTI image."""
+    """NetCDF or HDF5 file with coordinates x, y, z; for labels and CT numbers, also NIfTI."""
     axes: tuple[SignedAxis, SignedAxis, SignedAxis] = ("x", "y", "z")
     """Axes of the file along x, y and z of the case; "-z" is the reversed z axis."""
     offset: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
