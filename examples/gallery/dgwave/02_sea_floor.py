@@ -40,7 +40,7 @@ figure, panels = plt.subplots(1, 2, figsize=(12, 3.8), sharey=True, layout="cons
 for time, axes in zip((0.55, 0.75), panels, strict=True):
     now = vz.sel(time=time, method="nearest")
     drawn = axes.pcolormesh(
-        now["x"], now["z"], now, cmap="RdBu_r", vmin=-400, vmax=400, shading="gouraud"
+        now["x"], now["z"], now, cmap="RdBu_r", vmin=-600, vmax=600, shading="gouraud"
     )
     axes.axhline(400, color="black", linewidth=0.8)
     axes.set(aspect="equal", xlabel="x (m)", xlim=(0, 1800), ylim=(900, 0), title=f"{time} s")

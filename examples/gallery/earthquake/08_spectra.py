@@ -42,5 +42,6 @@ for colour, name in zip(("C3", "C0"), ("BASIN", "ROCK"), strict=True):
 axes.fill_between([], [], [], color="0.8", label="up to RotD100")
 axes.set(xlabel="period (s)", ylabel="spectral acceleration (g)", xticks=[1, 2, 4, 8])
 axes.set_xticklabels(["1", "2", "4", "8"])
+axes.minorticks_off()
 axes.legend()
 plt.show()

@@ -23,7 +23,7 @@ case = {
     "source": [
         {
             **{"kind": "double-couple", "x": "3 km", "y": "2 km", "depth": "2.5 km"},
-            **{"strike": 0, "dip": 60, "rake": 90, "magnitude": 5.8},
+            **{"strike": 0, "dip": 60, "rake": 90, "magnitude": 5.2},
             "time_function": {"kind": "cosine", "rise": "1 s"},
         }
     ],

@@ -42,8 +42,8 @@ for at in distances:
     axes.loglog(curves["level"] / 9.80665, curves["rate"].sel(site=f"{at} km"), label=f"{at} km")
 for years in (475, 2475):
     axes.axhline(1 / years, color="black", linestyle=":", linewidth=0.8)
-    axes.text(0.011, 1.1 / years, f"once in {years} years")
+    axes.text(0.022, 1.1 / years, f"once in {years} years")
 axes.set(xlabel="peak ground acceleration (g)", ylabel="exceedances per year")
-axes.set(xlim=(0.01, 3), ylim=(1e-6, 0.1))
+axes.set(xlim=(0.02, 3), ylim=(1e-6, 0.1))
 axes.legend(title="distance")
 plt.show()
