@@ -5,8 +5,9 @@ In the text of an example, the directive
     .. stored-picture:: gpu_basin
 
 shows `examples/gallery/stored/gpu_basin.png` with a caption from `gpu_basin.toml` beside it. On a
-machine with a GPU, `python docs/_extensions/stored_pictures.py examples/gallery/gpu_basin.py` runs
-the example and writes both files.
+machine with a GPU, this runs examples and writes both files of each:
+
+    python docs/_extensions/stored_pictures.py examples/gallery/gpu/*.py
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class StoredPicture(Directive):
     def run(self) -> list[nodes.Node]:
         """The picture and its caption."""
         name = self.arguments[0]
+        if not (STORED / f"{name}.toml").exists():
+            return [nodes.paragraph("", "Run it on a GPU to see its picture.")]
         settings = self.state.document.settings
         facts = tomllib.loads((STORED / f"{name}.toml").read_text())
         page = Path(settings.env.doc2path(settings.env.docname))
@@ -50,6 +53,7 @@ def store(script: Path) -> None:
 
     from groundswell import open_backend
 
+    pyplot.close("all")
     runpy.run_path(str(script), run_name="__main__")
     STORED.mkdir(exist_ok=True)
     pyplot.gcf().savefig(STORED / f"{script.stem}.png", dpi=100)
@@ -65,4 +69,5 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 if __name__ == "__main__":
-    store(Path(sys.argv[1]))
+    for each in sys.argv[1:]:
+        store(Path(each))

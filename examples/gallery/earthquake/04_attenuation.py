@@ -2,8 +2,8 @@
 What attenuation takes away
 ===========================
 
-The same earthquake in rock with three quality factors, 9 km away: a low Q delays the waves and
-removes their high frequencies (:doc:`/earthquake`).
+The same earthquake in rock with three quality factors, 9 km away: a low Q weakens the
+waves, most of all those of high frequency (:doc:`/earthquake`).
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ ROCK = np.full((20, 20, 60), 2000.0)  # depth, y, x; m/s
 source = {
     "kind": "force",
     **{"x": "1 km", "y": "2 km", "depth": "1 km", "force": [0, 1e13, 0]},
-    "time_function": {"kind": "gaussian", "sigma": "0.1 s"},
+    "time_function": {"kind": "gaussian", "sigma": "0.18 s"},
 }
 station = {"name": "FAR", "x": 10e3, "y": 2e3}
 
@@ -31,8 +31,8 @@ for qs in (1000, 50, 20):
     frequency = np.fft.rfftfreq(4096, float(north["time"][1]))
     left.plot(north["time"], north, label=f"Q = {qs}")
     right.semilogy(frequency, spectrum, label=f"Q = {qs}")
-left.set(xlabel="time (s)", ylabel="velocity to the north (cm/s)", xlim=(3, 7))
-right.set(xlabel="frequency (Hz)", ylabel="amplitude spectrum (cm)", xlim=(0, 3))
+left.set(xlabel="time (s)", ylabel="velocity to the north (cm/s)", xlim=(4, 7))
+right.set(xlabel="frequency (Hz)", ylabel="amplitude spectrum (cm)", xlim=(0, 2))
 right.set_ylim(bottom=1e-3 * right.get_ylim()[1])
 left.legend()
 plt.show()

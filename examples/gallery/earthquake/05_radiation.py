@@ -35,7 +35,7 @@ radial = abs(e * east[:, None] + n * north[:, None]).max("time")
 transverse = abs(e * north[:, None] - n * east[:, None]).max("time")
 
 figure, panels = plt.subplots(
-    1, 2, figsize=(9, 4.6), subplot_kw={"projection": "polar"}, layout="constrained"
+    1, 2, figsize=(10, 4.8), subplot_kw={"projection": "polar"}, layout="constrained"
 )
 fine = np.linspace(0, 2 * np.pi, 361)
 theory = np.abs(np.sin(2 * fine)), np.abs(np.cos(2 * fine))  # Aki & Richards, eq. 4.33

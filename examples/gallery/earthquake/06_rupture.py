@@ -2,8 +2,8 @@
 A fault that breaks by itself
 =============================
 
-Slip on a vertical fault, with the time at which the rupture passes, and the rate of slip along the
-middle line. Nobody prescribes it: friction and stress decide (:doc:`/rupture`).
+Slip on a vertical fault, with the time at which the rupture passes. Nobody
+prescribes them: friction and stress decide (:doc:`/rupture`).
 """
 
 import matplotlib.pyplot as plt
@@ -41,7 +41,8 @@ drawn = axes.tripcolor(along, down, slip, cmap="viridis", shading="gouraud")
 when = axes.tricontour(along, down, points["rupture_time"], np.arange(0.5, 5, 0.5), colors="white")
 axes.clabel(when, fmt="%g s")
 axes.plot(0, 2.5, "*", color="white", markersize=14)
-axes.set(aspect="equal", xlabel="along strike (km)", ylabel="down dip (km)", ylim=(5, 0))
+axes.set(aspect="equal", xlabel="along strike (km)", ylabel="down dip (km)")
+axes.invert_yaxis()
 axes.set_title("Slip, and the time of the rupture every 0.5 s")
 figure.colorbar(drawn, label="slip (m)", shrink=0.8)
 plt.show()

@@ -16,7 +16,7 @@ RADIUS = DIAMETER = 18e-3  # of curvature, and of the aperture, m
 apex = np.array([2e-3, 18 * H, 18 * H])
 bowl = {
     "kind": "bowl",
-    **{"apex": apex, "focus": apex + [RADIUS, 0, 0]},
+    **{"apex": apex, "focus": apex + RADIUS * np.eye(3)[0]},
     **{"radius": RADIUS, "diameter": DIAMETER},
 }
 transducer = {
@@ -41,11 +41,11 @@ edge = np.hypot(x - height, DIAMETER / 2)  # distance from the edge of the bowl
 k = 2 * np.pi * FREQUENCY / SPEED
 oneil = 100 * np.abs(2 / (1 - x / RADIUS) * np.sin(k * (edge - x) / 2))  # O'Neil (1949)
 
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(7, 6.5), sharex=True, layout="constrained")
+figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.5, 7), sharex=True, layout="constrained")
 plane = pressure.sel(z=apex[2], method="nearest")
-drawn = top.pcolormesh(1e3 * plane["x"], 1e3 * plane["y"], plane, cmap="magma")
+drawn = top.pcolormesh(1e3 * plane["x"], 1e3 * plane["y"], plane, cmap="magma", shading="gouraud")
 top.set(aspect="equal", ylabel="y (mm)")
-figure.colorbar(drawn, ax=top, label="amplitude (kPa)")
+figure.colorbar(drawn, ax=(top, bottom), label="amplitude (kPa)", shrink=0.6)
 axis = plane.sel(y=apex[1], method="nearest").sel(x=slice(5e-3, None))
 bottom.plot(1e3 * (x + apex[0]), oneil, color="black", linewidth=1, label="O'Neil")
 bottom.plot(1e3 * axis["x"], axis, "o", markersize=4, label="simulated")

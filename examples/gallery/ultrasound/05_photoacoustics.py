@@ -32,15 +32,15 @@ result = gs.ultrasound.simulate(
 )
 sound = result.records["ring.nc"]["p"]
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
 drawn = left.pcolormesh(1e3 * x, 1e3 * x, vessels / 1e3, cmap="magma")
 left.plot(*(1e3 * (ring - middle)), ".", color="cyan", markersize=2)
 left.set(aspect="equal", xlabel="x (mm)", ylabel="y (mm)", title="Initial pressure and sensors")
-figure.colorbar(drawn, ax=left, label="kPa", shrink=0.8)
+figure.colorbar(drawn, ax=left, label="kPa")
 drawn = right.pcolormesh(
     np.degrees(angles), 1e6 * sound["time"], sound / 1e3, cmap="RdBu_r", vmin=-0.6, vmax=0.6
 )
 right.set(xlabel="angle of the sensor (degrees)", ylabel="time (µs)", title="Recorded pressure")
 right.invert_yaxis()
-figure.colorbar(drawn, ax=right, label="kPa", extend="both", shrink=0.8)
+figure.colorbar(drawn, ax=right, label="kPa", extend="both")
 plt.show()
