@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import plugin
 import pytest
+from page_blocks import blocks_of
 
-from groundswell import backends
+from groundswell import backends, load_case
 
 ROOT = Path(__file__).parents[3]
 PAGES_OF_DOCS = (p for p in (ROOT / "docs").rglob("*.md") if "generated" not in p.parts)
@@ -19,10 +20,6 @@ PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
 
 def without_code(text: str) -> str:
     return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
-
-
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def anchors(text: str) -> set[str]:
@@ -52,35 +49,24 @@ def test_files_that_are_named_exist(page: Path) -> None:
         assert any((root / name).exists() for root in roots), name
 
 
-# --- Python and kernels of the pages --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/earthquake.md", "docs/cavity.md"])
-def test_the_python_of_a_page_runs(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("obspy")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    names: dict[str, Any] = {}
-    for code in blocks((ROOT / page).read_text(), "python"):
-        exec(compile(code.replace('"4 s"', '"1.5 s"'), page, "exec"), names)
-    if page == "docs/cavity.md":
-        assert 2 < names["finer"].heat["nusselt"] < 2.5
-        return
-    assert float(abs(names["result"].seismograms).max()) > 0
-    if "vz" in names:
-        assert names["vz"].shape == (40, 80, 80) and np.abs(names["vz"]).max() > 0
+# --- blocks that need something around them -------------------------------------------------------
 
 
 def test_the_first_kernel_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs" / "kernels.md").read_text()
-    (tmp_path / "smooth.h").write_text(blocks(page, "cpp")[0])
+    kernel, program = blocks_of(ROOT / "docs" / "kernels.md")
+    (tmp_path / "smooth.h").write_text(kernel.text)
     monkeypatch.chdir(tmp_path)
     machine = backends.open_backend("cpu")
     field = machine.to_device(np.random.default_rng(3).normal(size=(64, 64, 64)).astype("f4"))
     names = {**vars(backends), "Path": Path, "backend": machine, "field": field}
     names["out"] = out = machine.zeros(field.shape, np.float32)
-    exec(compile(blocks(page, "python")[0], "docs/kernels.md", "exec"), names)
+    exec(compile(program.text, program.place, "exec"), names)
     wanted = field[..., 1:-1] / 2 + (field[..., :-2] + field[..., 2:]) / 4
     assert np.allclose(out[..., 1:-1], wanted, atol=1e-6)
+
+
+def test_the_file_of_the_example_of_a_solver_can_be_read(tmp_path: Path) -> None:
+    _, file = blocks_of(ROOT / "examples" / "plugin_solver" / "README.md")
+    (tmp_path / "pulse.wave").write_text(file.text)
+    with plugin.available(tmp_path):
+        assert load_case(tmp_path / "pulse.wave").grid.cells == (48, 48, 48)
