@@ -69,3 +69,13 @@ def test_the_page_has_the_figure_of_the_command(name: str) -> None:
     said = figure(row, pattern)
     per_cent = 100 if "%" in pattern and check.unit != "%" else 1
     assert abs(float(said) - per_cent * check.value) <= 0.501 * last_digit(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"), [("absorption", r"^ within (\S+) %"), ("dispersion", r"; within (\S+) %")]
+)
+def test_errors_are_within_the_bounds_of_the_page(text: str, pattern: str) -> None:
+    bound = float(figure("power-law absorption, y = 1.1 to 2", pattern)) / 100
+    found = [check for check in checks("ultrasound/waves:power_law") if text in check.name]
+    between = [check for check in found if float(check.name.split()[2].strip(":")) >= 1.1]
+    assert len(between) == 3 and max(check.value for check in between) <= bound
