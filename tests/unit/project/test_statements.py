@@ -47,3 +47,33 @@ def test_the_readme_lists_the_extras_for_users() -> None:
     table = text_of("README.md").split("| name | what it adds |")[1].split("Once Groundswell")[0]
     named = set(re.findall(r"`([a-z0-9]+)`", table)) - {"poisson"}
     assert named == set(project["optional-dependencies"]) - {"dev", "docs", "nvcomp", "parsl"}
+
+
+# Billions per second on an H200 in the README and the paper, and the figures of the pages in docs.
+MEASURED = {
+    "18.6 billion points/s": "18,592",
+    "AWP-ODC 8.8": "8,784",
+    "42.6 billion points/s": "42,600",
+    "16.1 billion points/s": "16,130",
+    "k-Wave 9.1": "9,100",
+    "24.2 billion unknowns/s": "24.2 (",
+    "hipBone 13.9": "13.9 (",
+    "211 billion unknowns/s": "211, 96 %",
+}
+
+
+@pytest.mark.parametrize("short", MEASURED)
+def test_speeds_of_the_readme_are_those_of_the_pages_with_measurements(short: str) -> None:
+    measured = MEASURED[short]
+    number = float(re.sub(r"[^\d.]", "", measured.split(", ")[0]))
+    value = number / 1000 if number > 1000 else number
+    pages = (ROOT / "docs").rglob("*.md")
+    assert any(measured in text_of(str(page.relative_to(ROOT))) for page in pages)
+    assert short in text_of("README.md")
+    assert float(re.findall(r"[\d.]+", short)[0]) == pytest.approx(value, abs=0.051)
+
+
+def test_speeds_of_the_paper_are_those_of_the_readme() -> None:
+    text = text_of("paper/paper.md").split("# State of the field")[1].split("The discontinuous")[0]
+    said = set(re.findall(r"([\d.]+\d)(?= billion| and Groundswell)", text))
+    assert said == {"8.8", "18.6", "9.1", "16.1", "24.2", "13.9"}
