@@ -4,8 +4,10 @@ In the text of an example, the directive
 
     .. stored-picture:: gpu_basin
 
-shows `examples/gallery/stored/gpu_basin.png` with a caption from `gpu_basin.toml` beside it. The
-program `store_pictures.py` writes both files.
+shows `examples/gallery/stored/gpu_basin.png` with a caption from `gpu_basin.toml` beside it.
+On a machine with a GPU, this runs the examples and writes both files of each:
+
+    python docs/_extensions/store_pictures.py examples/gallery/gpu/*.py
 """
 
 from __future__ import annotations

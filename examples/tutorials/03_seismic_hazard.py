@@ -206,20 +206,21 @@ figure.colorbar(drawn, label="peak ground velocity, 475 years (cm/s)")
 # Which earthquakes?
 # ------------------
 # Disaggregation divides the rate at which one level is exceeded among the earthquakes. Rare strong
-# ones do not always matter more than frequent weak ones: it depends on the return period.
+# ones do not always matter more than frequent weak ones: it depends on the return period. ``rates``
+# has the same by bins of magnitude, distance and epsilon.
 
 parts = hazard.disaggregations[site, hazard.case.measures[0]]
 print(f"{100 * parts.level:.1f} cm/s is exceeded every {1 / parts.total:.0f} years, on average")
-by_bin = 100 * parts.rates.sum(axis=2) / parts.total  # magnitude, distance
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-magnitudes = [f"{magnitude:.1f}" for magnitude in parts.magnitudes[:-1]]
-for number, share in enumerate(by_bin.T):
-    low, high = parts.distances[number : number + 2] / 1e3
-    if share.any():
-        below = by_bin[:, :number].sum(axis=1)
-        axes.bar(magnitudes, share, 0.6, below, label=f"{low:.0f} to {high:.0f} km")
+below = np.zeros(len(RISES))
+for place, epicentre in enumerate(epicentres):
+    names = [f"M{magnitude:g}-{place}" for magnitude in RISES]
+    share = 100 / parts.total * np.array([parts.by_rupture.get(name, 0.0) for name in names])
+    label = f"x = {epicentre / 1e3:.0f} km"
+    axes.bar([str(magnitude) for magnitude in RISES], share, 0.6, below, label=label)
+    below = below + share
 axes.set(xlabel="magnitude", ylabel="share of the rate (%)", ylim=(0, 100))
-axes.legend(title="distance")
+axes.legend(title="epicentre")
 
 # %%
 # The check

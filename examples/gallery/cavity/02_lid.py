@@ -27,5 +27,5 @@ velocity = plane["u"].values, plane["w"].values
 axes.streamplot(
     plane["x"].values, plane["z"].values, *velocity, color="white", linewidth=0.6, density=1.5
 )
-axes.set(aspect="equal", title="Re = 400")
+axes.set(aspect="equal", xlabel="x", ylabel="z", title="Re = 400")
 plt.show()

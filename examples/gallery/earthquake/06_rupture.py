@@ -36,7 +36,7 @@ points = gs.run(case, folder="results_gallery_rupture", overwrite=True, quiet=Tr
 
 slip = np.hypot(points["slip_strike"], points["slip_updip"])
 along, down = points["along_strike"] / 1e3, points["down_dip"] / 1e3
-figure, axes = plt.subplots(figsize=(8, 3.8), layout="constrained")
+figure, axes = plt.subplots(figsize=(8, 4.6), layout="constrained")
 drawn = axes.tripcolor(along, down, slip, cmap="viridis", shading="gouraud")
 when = axes.tricontour(along, down, points["rupture_time"], np.arange(0.5, 5, 0.5), colors="white")
 axes.clabel(when, fmt="%g s")

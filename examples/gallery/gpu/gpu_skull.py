@@ -2,7 +2,7 @@
 Through a skull in three dimensions
 ===================================
 
-A bowl at 500 kHz focuses through a curved plate of bone, on sixteen million points: benchmark 5 of
+A bowl at 500 kHz focuses through a curved plate of bone, on forty million points: benchmark 5 of
 Aubry and others (2022), with 12 points per wavelength in water (:doc:`/ultrasound`).
 
 .. stored-picture:: gpu_skull

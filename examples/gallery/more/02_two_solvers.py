@@ -35,15 +35,15 @@ earthquake = gs.earthquake.EarthquakeCase.from_dict(
 dgwave = gs.dgwave.DgWaveCase.from_dict(
     {
         **case,
-        **{"grid": {"size": size, "spacing": 400}, "method": {"degree": 4}},
-        **{"boundary": {"width": 2}, "output": {"shaking_map": False}},
+        **{"grid": {"size": size, "spacing": 800}, "method": {"degree": 4}},
+        **{"boundary": {"width": 1}, "output": {"shaking_map": False}},
     }
 )
 results = {
     name: gs.run(each, folder=f"results_gallery_{name}", overwrite=True, quiet=True)
     for name, each in {"earthquake": earthquake, "dgwave": dgwave}.items()
 }
-found = results["dgwave"].compare(results["earthquake"].folder, band=(0.1, 1.0))
+found = results["dgwave"].compare(results["earthquake"].folder, band=(0.4, 1.2))
 
 figure, panels = plt.subplots(3, 1, figsize=(8, 6), sharex=True, sharey=True, layout="constrained")
 for component, axes in zip("ENZ", panels, strict=True):
