@@ -11,7 +11,7 @@ sound in it, from the reflections alone? And what do nodes on the sea floor add?
 headers, shot gathers, and the depth.
 
 Shots do not depend on each other, so they run in parallel: six shots take about half a minute on
-two cores. The script needs ``pip install '.[ensembles]'``.
+two cores.
 """
 
 import subprocess
