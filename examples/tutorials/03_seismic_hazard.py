@@ -11,7 +11,7 @@ level, where in the region is the hazard highest, and which earthquakes are to b
 needed: the motion of each earthquake is simulated.
 
 To keep it short, earthquakes are points of magnitude 5 to 6, and motion is below 0.5 Hz. The script
-takes about a minute on two cores, and needs ``pip install '.[ensembles]'``.
+takes less than a minute on two cores.
 """
 
 import csv

@@ -11,7 +11,7 @@ sound in it, from the reflections alone? And what do nodes on the sea floor add?
 headers, shot gathers, and the depth.
 
 Shots do not depend on each other, so they run in parallel: six shots take about half a minute on
-two cores. The script needs ``pip install '.[ensembles]'``.
+two cores.
 """
 
 import subprocess
@@ -36,8 +36,9 @@ folder.mkdir(exist_ok=True)
 # The case of one shot
 # --------------------
 # Water lies over sediments and rock. To keep the runs short, the region is a strip of one element
-# across the line, sediments and rock are fluids, as is usual for P waves, and absorbing layers are
-# one element wide. Topmost elements are thin, because the gun is close to the surface of the sea.
+# across the line, absorbing layers are one element wide, and sediments and rock are treated as
+# fluids, which carry P waves only. The topmost elements are thin, because the gun is close to the
+# surface of the sea.
 
 (folder / "shot.toml").write_text(f"""
 solver = "dgwave"
@@ -154,7 +155,8 @@ print(f"first hydrophone at {header(file, 0, 81) / scale} m, offset {header(file
 # -----------
 # One shot on its streamer: the direct wave fades, because the surface of the sea nearly cancels it.
 # Reflections from the sea floor and from the rock follow on hyperbolas. A node records all shots
-# from below: its direct wave is no longer hidden by reflections.
+# from below, and the direct wave comes first. Pressure and velocity (up) have the same sign in
+# waves that rise, and opposite signs in waves that come down, so both together tell them apart.
 
 
 def draw_traces(axes, offset, traces, time):

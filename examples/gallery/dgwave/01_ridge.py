@@ -21,7 +21,7 @@ fault = {
 }
 section = {
     "fields": ["vx"],
-    "where": {"kind": "plane", "normal": "y", "at": 600, "points": [161, 81]},
+    "where": {"kind": "plane", "normal": "y", "at": 600, "points": [241, 131]},
     "interval": "0.05 s",
     "file": "section.nc",
 }
@@ -32,9 +32,20 @@ result = gs.dgwave.simulate(
     duration="1.1 s",
     method={"degree": 4},
     boundary={"width": 1},
-    topography={"kind": "formula", "elevation": "150 * exp(-((x - 1200) / 300)**2)"},
+    topography={"kind": "formula", "elevation": "250 * exp(-((x - 1200) / 350)**2)"},
     output={"record": [section]},
 )
-vx = result.records["section.nc"]["vx"].sel(time=[0.6, 0.8, 1.0], method="nearest")
-vx.squeeze().plot(x="x", y="z", col="time", yincrease=False, robust=True, figsize=(12, 3.2))
+vx = 1e3 * result.records["section.nc"]["vx"].squeeze()  # mm/s
+
+figure, panels = plt.subplots(1, 3, figsize=(12, 3.9), sharey=True, layout="constrained")
+for time, axes in zip((0.6, 0.8, 1.0), panels, strict=True):
+    now = vx.sel(time=time, method="nearest")
+    drawn = axes.pcolormesh(
+        *(now["x"], -now["z"], now),
+        **{"cmap": "RdBu_r", "vmin": -30, "vmax": 30},
+    )
+    axes.plot(now["x"], 250 * np.exp(-(((now["x"] - 1200) / 350) ** 2)), color="black")
+    axes.set(aspect="equal", xlabel="x (m)", title=f"{time} s", xlim=(0, 2400), ylim=(-1150, 320))
+panels[0].set_ylabel("elevation (m)")
+figure.colorbar(drawn, label="velocity along x (mm/s)", extend="both", shrink=0.8)
 plt.show()

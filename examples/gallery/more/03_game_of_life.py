@@ -35,7 +35,15 @@ for generation in range(121):
 if frames[0] is not None:  # on rank 0
     np.savez("life.npz", frames=frames, blocks=domain.dims)
 """)
-command = ["mpiexec", "-n", "4", "--oversubscribe", sys.executable, "life.py"]
+mpiexec = Path(sys.executable).with_name("mpiexec")  # of this environment, or any on the PATH
+command = [
+    str(mpiexec) if mpiexec.exists() else "mpiexec",
+    "-n",
+    "4",
+    "--oversubscribe",
+    sys.executable,
+    "life.py",
+]
 in_containers = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 subprocess.run(command, cwd=folder, env={**os.environ, **in_containers}, check=True)
 played = np.load(folder / "life.npz")
