@@ -206,7 +206,8 @@ class ConstantQ(Section):
     reference: Annotated[Frequency, Positive] = 1.0
     """Frequency at which the speeds of the medium hold; it lies in the band."""
     band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
-    """Frequencies between which Q is fitted."""
+    """Frequencies between which Q is fitted. Widen the band to what the grid resolves; `check`
+    shows the misfit, which grows with the band."""
 
     def violations(self) -> Iterator[Violation]:
         """A band whose frequencies do not increase, or that does not contain the reference."""
