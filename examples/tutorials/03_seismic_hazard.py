@@ -97,7 +97,7 @@ epicentres = np.linspace(5e3, 19e3, POSITIONS)  # x, m
 rows = [
     {
         "name": f"M{magnitude:g}-{place}-{depth / 1e3:.0f}km",
-        **{"source.0.x": epicentre, "source.0.depth": depth, "source.0.magnitude": magnitude},
+        "source.0.x": epicentre, "source.0.depth": depth, "source.0.magnitude": magnitude,
         "source.0.time_function.rise": rise,
     }
     for magnitude, rise in RISES.items()

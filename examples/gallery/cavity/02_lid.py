@@ -14,8 +14,8 @@ import groundswell as gs
 fluid = {"kind": "reynolds", "reynolds": 400.0}
 still = {"kind": "adiabatic"}
 sides = {
-    **{"west": still, "east": still, "bottom": still},
-    **{"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}},
+    "west": still, "east": still, "bottom": still,
+    "south": {"kind": "symmetry"}, "north": {"kind": "symmetry"},
     "top": {"kind": "adiabatic", "velocity": [1.0, 0.0, 0.0]},
 }
 plane = gs.cavity.simulate((47, 1, 47), fluid, sides).fields.isel(y=0)

@@ -13,7 +13,7 @@ import groundswell as gs
 planes = {
     "fields": ["T", "w"],
     "where": {"kind": "plane", "normal": "y", "at": 0.5},
-    **{"interval": 2.0, "file": "planes.nc"},
+    "interval": 2.0, "file": "planes.nc",
 }
 result = gs.cavity.simulate(
     (31, 1, 79),

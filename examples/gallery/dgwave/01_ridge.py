@@ -15,8 +15,8 @@ vs = np.full((4, 4, 8), 1500.0)  # depth, y, x; m/s
 model = gs.dgwave.Model(vp=1.8 * vs, vs=vs, rho=2300.0, spacing=300.0)
 fault = {
     "kind": "double-couple",
-    **{"x": 1200, "y": 600, "depth": 900, "moment": 1e13},
-    **{"strike": 0, "dip": 0, "rake": 90},
+    "x": 1200, "y": 600, "depth": 900, "moment": 1e13,
+    "strike": 0, "dip": 0, "rake": 90,
     "time_function": {"kind": "ricker", "frequency": "3 Hz"},
 }
 section = {
@@ -42,7 +42,7 @@ for time, axes in zip((0.6, 0.8, 1.0), panels, strict=True):
     now = vx.sel(time=time, method="nearest")
     drawn = axes.pcolormesh(
         *(now["x"], -now["z"], now),
-        **{"cmap": "RdBu_r", "vmin": -30, "vmax": 30},
+        cmap="RdBu_r", vmin=-30, vmax=30,
     )
     axes.plot(now["x"], 250 * np.exp(-(((now["x"] - 1200) / 350) ** 2)), color="black")
     axes.set(aspect="equal", xlabel="x (m)", title=f"{time} s", xlim=(0, 2400), ylim=(-1150, 320))

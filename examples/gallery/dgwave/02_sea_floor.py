@@ -19,7 +19,7 @@ model = gs.dgwave.Model(
 )
 source = {
     "kind": "airgun",
-    **{"x": 500, "y": 50, "depth": 250, "strength": "20 bar m"},
+    "x": 500, "y": 50, "depth": 250, "strength": "20 bar m",
     "time_function": {"kind": "ricker", "frequency": "8 Hz"},
 }
 section = {
@@ -31,7 +31,7 @@ section = {
 result = gs.dgwave.simulate(
     model,
     [source],
-    **{"duration": "0.85 s", "method": {"degree": 4}, "boundary": {"width": 1}},
+    duration="0.85 s", method={"degree": 4}, boundary={"width": 1},
     output={"record": [section]},
 )
 

@@ -35,8 +35,8 @@ case = gs.dgwave.DgWaveCase.from_dict(
         "boundary": {"width": 1},
         "source": [
             {
-                **{"kind": "double-couple", "x": 300, "y": 100, "depth": 450, "moment": 1e12},
-                **{"strike": 0, "dip": 30, "rake": 90},
+                "kind": "double-couple", "x": 300, "y": 100, "depth": 450, "moment": 1e12,
+                "strike": 0, "dip": 30, "rake": 90,
                 "time_function": {"kind": "ricker", "frequency": "3 Hz"},
             }
         ],

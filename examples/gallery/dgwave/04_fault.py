@@ -18,7 +18,7 @@ fault = {
     "stress": {"normal": "120 MPa", "shear": "73 MPa", "rake": 180},
     "patch": [
         {
-            **{"shape": "circle", "center": ["5 km", "5 km", "3 km"], "radius": "1.6 km"},
+            "shape": "circle", "center": ["5 km", "5 km", "3 km"], "radius": "1.6 km",
             "stress": {"shear": "84 MPa"},
         }
     ],
@@ -48,7 +48,7 @@ for time, axes in zip((1.0, 2.0, 3.0), panels, strict=True):
     now = vy.sel(time=time, method="nearest")
     drawn = axes.pcolormesh(
         *(now["x"] / 1e3, now["y"] / 1e3, now),
-        **{"cmap": "RdBu_r", "vmin": -1.5, "vmax": 1.5, "shading": "gouraud"},
+        cmap="RdBu_r", vmin=-1.5, vmax=1.5, shading="gouraud",
     )
     axes.plot([3, 15], [5, 5], color="black", linewidth=1.5)
     axes.plot(5, 5, "k*", markersize=12)

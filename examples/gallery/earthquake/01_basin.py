@@ -18,8 +18,8 @@ vs[:3, basin] = 1000.0
 model = gs.earthquake.Model(vp=1.8 * vs, vs=vs, rho=2400.0, spacing=200.0)
 quake = {
     "kind": "double-couple",
-    **{"x": "2.5 km", "y": "4 km", "depth": "2 km"},
-    **{"strike": 0, "dip": 90, "rake": 0, "magnitude": 4.5},
+    "x": "2.5 km", "y": "4 km", "depth": "2 km",
+    "strike": 0, "dip": 90, "rake": 0, "magnitude": 4.5,
     "time_function": {"kind": "cosine", "rise": "0.8 s"},
 }
 result = gs.earthquake.simulate(model, [quake], duration="5 s")

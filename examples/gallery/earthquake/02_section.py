@@ -15,7 +15,7 @@ vs = np.full((20, 20, 50), 2000.0)  # depth, y, x; m/s
 model = gs.earthquake.Model(vp=1.8 * vs, vs=vs, rho=2400.0, spacing=200.0)
 source = {
     "kind": "explosion",
-    **{"x": "1 km", "y": "2 km", "depth": "0.6 km", "magnitude": 3.5},
+    "x": "1 km", "y": "2 km", "depth": "0.6 km", "magnitude": 3.5,
     "time_function": {"kind": "gaussian", "sigma": "0.15 s"},
 }
 distances = np.arange(1000.0, 8500.0, 500.0)  # m

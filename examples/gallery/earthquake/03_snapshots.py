@@ -17,8 +17,8 @@ vs = np.where(np.broadcast_to(depth < floor, (40, 16, 90)), 900.0, 2600.0)  # m/
 model = gs.earthquake.Model(vp=1.8 * vs, vs=vs, rho=2300.0, spacing=100.0)
 quake = {
     "kind": "double-couple",
-    **{"x": 1500, "y": 800, "depth": 2500, "magnitude": 4.0},
-    **{"strike": 0, "dip": 60, "rake": 90},
+    "x": 1500, "y": 800, "depth": 2500, "magnitude": 4.0,
+    "strike": 0, "dip": 60, "rake": 90,
     "time_function": {"kind": "gaussian", "sigma": "0.16 s"},
 }
 section = {

@@ -14,7 +14,7 @@ import groundswell as gs
 ROCK = np.full((20, 20, 60), 2000.0)  # depth, y, x; m/s
 source = {
     "kind": "force",
-    **{"x": "1 km", "y": "2 km", "depth": "1 km", "force": [0, 1e13, 0]},
+    "x": "1 km", "y": "2 km", "depth": "1 km", "force": [0, 1e13, 0],
     "time_function": {"kind": "gaussian", "sigma": "0.18 s"},
 }
 station = {"name": "FAR", "x": 10e3, "y": 2e3}

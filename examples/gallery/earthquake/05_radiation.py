@@ -17,8 +17,8 @@ model = gs.earthquake.Model(vp=1.8 * vs, vs=vs, rho=2400.0, spacing=200.0)
 centre = 3600.0
 source = {
     "kind": "double-couple",
-    **{"x": centre, "y": centre, "depth": centre, "magnitude": 4.0},
-    **{"strike": 0, "dip": 90, "rake": 0},
+    "x": centre, "y": centre, "depth": centre, "magnitude": 4.0,
+    "strike": 0, "dip": 90, "rake": 0,
     "time_function": {"kind": "gaussian", "sigma": "0.12 s"},
 }
 azimuth = np.radians(np.arange(0, 360, 7.5))

@@ -19,7 +19,7 @@ fault = {
     "stress": {"normal": "120 MPa", "shear": "72 MPa", "rake": 180},
     "patch": [
         {
-            **{"shape": "circle", "center": ["5 km", "3.125 km", "2.5 km"], "radius": "1.5 km"},
+            "shape": "circle", "center": ["5 km", "3.125 km", "2.5 km"], "radius": "1.5 km",
             "stress": {"shear": "83 MPa"},
         }
     ],

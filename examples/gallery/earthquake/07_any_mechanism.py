@@ -26,7 +26,7 @@ def strain_due_to(axis):
     return gs.earthquake.simulate(
         model,
         [{**force, "force": [1e10 * (axis == n) for n in range(3)]}],
-        **{"duration": "4.5 s", "output": {"strain_green_tensor": record, "shaking_map": False}},
+        duration="4.5 s", output={"strain_green_tensor": record, "shaking_map": False},
     ).strain_green_tensor
 
 

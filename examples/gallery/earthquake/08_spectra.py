@@ -17,8 +17,8 @@ vs[:4, (x - 20) ** 2 + (y - 38) ** 2 < 9**2] = 1000.0
 model = gs.earthquake.Model(vp=1.8 * vs, vs=vs, rho=2400.0, spacing=200.0)
 quake = {
     "kind": "double-couple",
-    **{"x": "4 km", "y": "5 km", "depth": "2.6 km", "magnitude": 5.0},
-    **{"strike": 90, "dip": 70, "rake": 150},
+    "x": "4 km", "y": "5 km", "depth": "2.6 km", "magnitude": 5.0,
+    "strike": 90, "dip": 70, "rake": 150,
     "time_function": {"kind": "cosine", "rise": "0.8 s"},
 }
 stations = [{"name": "BASIN", "x": 4e3, "y": 7.8e3}, {"name": "ROCK", "x": 4e3, "y": 2.2e3}]

@@ -22,15 +22,15 @@ case = {
     },
     "source": [
         {
-            **{"kind": "double-couple", "x": "3 km", "y": "2 km", "depth": "2.5 km"},
-            **{"strike": 0, "dip": 60, "rake": 90, "magnitude": 5.2},
+            "kind": "double-couple", "x": "3 km", "y": "2 km", "depth": "2.5 km",
+            "strike": 0, "dip": 60, "rake": 90, "magnitude": 5.2,
             "time_function": {"kind": "cosine", "rise": "1 s"},
         }
     ],
 }
 weak = {
     "model": "drucker-prager",
-    **{"friction_angle": "25 deg", "relaxation_time": "0.05 s", "stress": {"ratio": 1.0}},
+    "friction_angle": "25 deg", "relaxation_time": "0.05 s", "stress": {"ratio": 1.0},
 }
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 strengths = {"elastic": None, "cohesion 1 MPa": "1 MPa", "cohesion 0.1 MPa": "0.1 MPa"}

@@ -23,25 +23,25 @@ soft = depth < np.where(floor > 60, floor, 0)
 vs = np.where(soft, 600 + 0.35 * depth, 2200 + 0.15 * depth).astype("float32")  # m/s
 model = gs.earthquake.Model(
     vp=np.where(soft, 2.4, 1.75) * vs,
-    **{"vs": vs, "rho": np.where(soft, 2000.0, 2600.0), "qp": 0.1 * vs, "qs": 0.05 * vs},
+    vs=vs, rho=np.where(soft, 2000.0, 2600.0), qp=0.1 * vs, qs=0.05 * vs,
     spacing=H,
 )
 quake = {
     "kind": "double-couple",
-    **{"x": 7e3, "y": 7e3, "depth": 5e3, "magnitude": 5.5},
-    **{"strike": 60, "dip": 65, "rake": 60},
+    "x": 7e3, "y": 7e3, "depth": 5e3, "magnitude": 5.5,
+    "strike": 60, "dip": 65, "rake": 60,
     "time_function": {"kind": "cosine", "rise": "1.2 s"},
 }
 result = gs.earthquake.simulate(
     model,
     [quake],
-    **{"duration": "18 s", "backend": "cuda", "quiet": False},
+    duration="18 s", backend="cuda", quiet=False,
     attenuation={"model": "constant", "reference": "1 Hz", "band": ["0.1 Hz", "10 Hz"]},
     output={
         "record": [
             {
                 "fields": ["vx"],
-                **{"where": {"kind": "plane", "normal": "z", "at": 0}, "interval": "1 s"},
+                "where": {"kind": "plane", "normal": "z", "at": 0}, "interval": "1 s",
                 "file": "ground.nc",
             }
         ]

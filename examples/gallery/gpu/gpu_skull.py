@@ -14,21 +14,21 @@ import numpy as np
 import groundswell as gs
 
 bone = {
-    **{"kind": "sphere", "centre": ["105 mm", "0 mm", "0 mm"], "radius": "75 mm"},
-    **{"inner": "68.5 mm", "speed": 2800, "density": 1850, "absorption": 16.0},
+    "kind": "sphere", "centre": ["105 mm", "0 mm", "0 mm"], "radius": "75 mm",
+    "inner": "68.5 mm", "speed": 2800, "density": 1850, "absorption": 16.0,
 }
 bowl = {
-    **{"kind": "bowl", "apex": [0, 0, 0], "focus": ["64 mm", "0 mm", "0 mm"]},
-    **{"radius": "64 mm", "diameter": "64 mm"},
+    "kind": "bowl", "apex": [0, 0, 0], "focus": ["64 mm", "0 mm", "0 mm"],
+    "radius": "64 mm", "diameter": "64 mm",
 }
 transducer = {
     "shape": bowl,
-    **{"signal": {"kind": "sine", "frequency": "500 kHz"}, "pressure": "60 kPa"},
+    "signal": {"kind": "sine", "frequency": "500 kHz"}, "pressure": "60 kPa",
 }
 steady = {
     "fields": ["p"],
     "where": {"kind": "plane", "normal": "z", "at": 0},
-    **{"what": ["amplitude"], "frequencies": ["500 kHz"], "from": "144 us"},
+    "what": ["amplitude"], "frequencies": ["500 kHz"], "from": "144 us",
     "file": "steady.nc",
 }
 
@@ -38,9 +38,9 @@ def amplitude(shapes):
     result = gs.ultrasound.simulate(
         {"speed": 1500, "density": 1000, "shape": shapes},
         [transducer],
-        **{"points": (502, 282, 282), "spacing": "0.25 mm", "duration": "150 us"},
+        points=(502, 282, 282), spacing="0.25 mm", duration="150 us",
         grid={"origin": ["-5 mm", "-35 mm", "-35 mm"]},
-        **{"time": {"step": "25 ns"}, "records": [steady], "backend": "cuda", "quiet": False},
+        time={"step": "25 ns"}, records=[steady], backend="cuda", quiet=False,
     )
     return result.records["steady.nc"]["p_amplitude"].squeeze() / 1e3
 

@@ -21,8 +21,8 @@ case = {
     "time": {"duration": "4.5 s"},
     "source": [
         {
-            **{"kind": "double-couple", "x": 1600, "y": 1600, "depth": 1600, "moment": 1e15},
-            **{"strike": 30, "dip": 70, "rake": 20},
+            "kind": "double-couple", "x": 1600, "y": 1600, "depth": 1600, "moment": 1e15,
+            "strike": 30, "dip": 70, "rake": 20,
             "time_function": {"kind": "gaussian", "sigma": "0.25 s"},
         }
     ],
@@ -35,8 +35,8 @@ earthquake = gs.earthquake.EarthquakeCase.from_dict(
 dgwave = gs.dgwave.DgWaveCase.from_dict(
     {
         **case,
-        **{"grid": {"size": size, "spacing": 800}, "method": {"degree": 4}},
-        **{"boundary": {"width": 1}, "output": {"shaking_map": False}},
+        "grid": {"size": size, "spacing": 800}, "method": {"degree": 4},
+        "boundary": {"width": 1}, "output": {"shaking_map": False},
     }
 )
 results = {

@@ -16,8 +16,8 @@ x = spacing * np.arange(120)
 bone = np.broadcast_to((x > 10e-3) & (x < 12e-3), (80, 120))
 arc = {
     "kind": "arc",
-    **{"apex": ["1 mm", "10 mm"], "focus": ["21 mm", "10 mm"]},
-    **{"radius": "20 mm", "diameter": "16 mm"},
+    "apex": ["1 mm", "10 mm"], "focus": ["21 mm", "10 mm"],
+    "radius": "20 mm", "diameter": "16 mm",
 }
 burst = {"kind": "burst", "frequency": "1 MHz", "cycles": 4}
 transducer = {"shape": arc, "signal": burst, "pressure": "100 kPa"}

@@ -16,22 +16,22 @@ RADIUS = DIAMETER = 18e-3  # of curvature, and of the aperture, m
 apex = np.array([2e-3, 18 * H, 18 * H])
 bowl = {
     "kind": "bowl",
-    **{"apex": apex, "focus": apex + RADIUS * np.eye(3)[0]},
-    **{"radius": RADIUS, "diameter": DIAMETER},
+    "apex": apex, "focus": apex + RADIUS * np.eye(3)[0],
+    "radius": RADIUS, "diameter": DIAMETER,
 }
 transducer = {
     "shape": bowl,
-    **{"pressure": "100 kPa", "signal": {"kind": "sine", "frequency": FREQUENCY}},
+    "pressure": "100 kPa", "signal": {"kind": "sine", "frequency": FREQUENCY},
 }
 steady = {
     "fields": ["p"],
-    **{"where": {"kind": "all"}, "what": ["amplitude"], "frequencies": [FREQUENCY]},
-    **{"from": "36 us", "file": "steady.nc"},
+    "where": {"kind": "all"}, "what": ["amplitude"], "frequencies": [FREQUENCY],
+    "from": "36 us", "file": "steady.nc",
 }
 result = gs.ultrasound.simulate(
     {"speed": SPEED, "density": 1000.0},
     [transducer],
-    **{"points": (60, 37, 37), "spacing": H, "duration": "40 us", "records": [steady]},
+    points=(60, 37, 37), spacing=H, duration="40 us", records=[steady],
 )
 pressure = result.records["steady.nc"]["p_amplitude"].squeeze() / 1e3  # kPa
 

@@ -29,7 +29,7 @@ for target, axes in zip(targets, panels, strict=True):
     result = gs.ultrasound.simulate(
         {"speed": 1500.0, "density": 1000.0},
         [{**array, "steering": target}],
-        **{"points": (132, 96), "spacing": 0.25e-3, "duration": "28 us"},
+        points=(132, 96), spacing=0.25e-3, duration="28 us",
     )
     peak = result.fields["p_max"].squeeze() / 1e3
     drawn = axes.pcolormesh(1e3 * peak["x"], 1e3 * peak["y"], peak, cmap="magma", vmin=0, vmax=400)

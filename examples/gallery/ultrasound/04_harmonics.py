@@ -24,13 +24,13 @@ source = {
 steady = {
     "fields": ["p"],
     "where": {"kind": "all"},
-    **{"what": ["amplitude"], "frequencies": [FREQUENCY * n for n in (1, 2, 3, 4)]},
-    **{"from": "31 us", "file": "steady.nc"},
+    "what": ["amplitude"], "frequencies": [FREQUENCY * n for n in (1, 2, 3, 4)],
+    "from": "31 us", "file": "steady.nc",
 }
 result = gs.ultrasound.simulate(
     {"speed": SPEED, "density": RHO, "nonlinearity": B_OVER_A},
     [source],
-    **{"points": points, "spacing": H, "duration": "34 us", "boundary": {"width": [20, 0]}},
+    points=points, spacing=H, duration="34 us", boundary={"width": [20, 0]},
     records=[steady],
 )
 amplitude = result.records["steady.nc"]["p_amplitude"].squeeze().isel(y=0) / 1e6  # MPa

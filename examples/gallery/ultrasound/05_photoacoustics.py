@@ -28,7 +28,7 @@ record = {
 result = gs.ultrasound.simulate(
     {"speed": 1500.0, "density": 1000.0},
     initial=vessels,
-    **{"spacing": H, "duration": "11 us", "records": [record]},
+    spacing=H, duration="11 us", records=[record],
 )
 sound = result.records["ring.nc"]["p"]
 

@@ -13,14 +13,14 @@ import groundswell as gs
 tissue = {"speed": 1540.0, "density": 1050.0, "absorption": 0.7, "power": 1.1}
 arc = {
     "kind": "arc",
-    **{"apex": ["1 mm", "15 mm"], "focus": ["21 mm", "15 mm"]},
-    **{"radius": "20 mm", "diameter": "16 mm"},
+    "apex": ["1 mm", "15 mm"], "focus": ["21 mm", "15 mm"],
+    "radius": "20 mm", "diameter": "16 mm",
 }
 wave = {"kind": "sine", "frequency": "1 MHz"}
 result = gs.ultrasound.simulate(
     tissue,
     [{"shape": arc, "signal": wave, "pressure": "950 kPa"}],
-    **{"points": (176, 120), "spacing": "0.25 mm", "duration": "40 us"},
+    points=(176, 120), spacing="0.25 mm", duration="40 us",
 )
 heat = result.heat(6, 20, tissue=gs.ultrasound.Tissue(perfusion=8.0))
 heated = heat.fields
