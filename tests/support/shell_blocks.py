@@ -176,7 +176,7 @@ def _mpiexec(session: Session, arguments: Words) -> None:
 
 
 def _sbatch(session: Session, arguments: Words) -> None:
-    """The command that a script runs, if there is one, after the options of sbatch and the script."""
+    """The command that a script runs, if there is one: what follows options and the script."""
     script = next(n for n, word in enumerate(arguments) if not word.startswith("-"))
     if arguments[script + 1 :]:
         session.check_command(arguments[script + 1 :])
