@@ -75,6 +75,15 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
     "gallery_dirs": ["generated/tutorials", "generated/gallery"],
     "filename_pattern": r"[/\\](?!gpu_)[^/\\]*\.py$",  # those for a GPU have stored pictures
+    "subsection_order": [
+        "../examples/gallery/earthquake",
+        "../examples/gallery/dgwave",
+        "../examples/gallery/ultrasound",
+        "../examples/gallery/cavity",
+        "../examples/gallery/poisson",
+        "../examples/gallery/more",
+        "../examples/gallery/gpu",
+    ],
     "within_subsection_order": "FileNameSortKey",
     "nested_sections": False,
     "download_all_examples": False,

@@ -1,6 +1,7 @@
 """The directive `case-reference:: earthquake`: all keys of the case file of a solver.
 
-It shows what `groundswell.case.reference` finds in the sections of the case. Each table and each
+With `module:Class` instead of a solver, the keys are those of another input file. The directive
+shows what `groundswell.case.reference` finds in the sections of the case. Each table and each
 key has an anchor, such as `#case-grid` and `#case-grid-spacing`.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pkgutil import resolve_name
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +17,7 @@ from docutils.parsers.rst import Directive
 
 from groundswell import registry
 from groundswell.case.reference import Key, Table, tables
+from groundswell.case.section import Section
 
 COLUMNS = ("key", "values", "unit", "default", "range", "meaning")
 WIDTHS = (14, 22, 8, 10, 10, 36)
@@ -30,7 +33,7 @@ class CaseReference(Directive):
     def run(self) -> list[nodes.Node]:
         """The sections; those of several kinds have one for each."""
         self.state.document.settings.env.note_reread()
-        found = tables(registry.find(self.arguments[0]).load("case"))
+        found = tables(_case(self.arguments[0]))
         kinds: dict[str, list[Table]] = {}
         for table in found:
             kinds.setdefault(table.path, []).append(table)
@@ -39,6 +42,11 @@ class CaseReference(Directive):
             anchors |= {path: anchors[table.path] for path in table.also if path not in anchors}
         anchors |= {path: _anchor(path) for path, each in kinds.items() if len(each) > 1}
         return [section_of(path, each, anchors) for path, each in kinds.items()]
+
+
+def _case(name: str) -> type[Section]:
+    """The case of a solver, or the class that `module:Class` names."""
+    return resolve_name(name) if ":" in name else registry.find(name).load("case")
 
 
 def _anchor(path: str) -> str:

@@ -43,7 +43,7 @@ fault = {
     "stress": {"normal": "60 MPa", "shear": "29 MPa", "rake": 180},
     "patch": [
         {
-            **{"shape": "rectangle", "center": [5.4e3, middle, 3.4e3], "size": [3e3, 3e3]},
+            "shape": "rectangle", "center": [5.4e3, middle, 3.4e3], "size": [3e3, 3e3],
             "stress": {"shear": "43 MPa"},
         }
     ],
@@ -64,7 +64,7 @@ case = gs.earthquake.EarthquakeCase.from_dict(
         "time": {"duration": DURATION},
         "medium": {
             "kind": "homogeneous",
-            **{"vp": 1.75 * VS, "vs": VS, "rho": 2650.0},
+            "vp": 1.75 * VS, "vs": VS, "rho": 2650.0,
         },
         "fault": [fault],
         "receiver": [

@@ -76,16 +76,16 @@ signals = 100e3 * burst(dt * np.arange(steps)[:, None] - delays)  # Pa; steps, e
 sensor = (54, 112)  # indices along y and x, at the focus
 scale = 2 * dt / (2 * 1500.0 * h)  # two dimensions; the unit of the result is that of density
 content = {
-    **{"Nx": NX, "Ny": NY, "Nz": 1, "Nt": steps, "dt": dt, "dx": h, "dy": h, "c_ref": 2800.0},
-    **{"c0": speed, "rho0": density},
+    "Nx": NX, "Ny": NY, "Nz": 1, "Nt": steps, "dt": dt, "dx": h, "dy": h, "c_ref": 2800.0,
+    "c0": speed, "rho0": density,
     "rho0_sgx": (density + np.roll(density, -1, axis=1)) / 2,  # where the velocities are
     "rho0_sgy": (density + np.roll(density, -1, axis=0)) / 2,
-    **{"absorbing_flag": 1, "alpha_coeff": absorption, "alpha_power": 1.2, "nonlinear_flag": 0},
-    **{"pml_x_size": 20, "pml_y_size": 20, "pml_x_alpha": 2.0, "pml_y_alpha": 2.0},
-    **{"p_source_flag": steps, "p_source_mode": 2, "p_source_many": 1},  # 2: additive
+    "absorbing_flag": 1, "alpha_coeff": absorption, "alpha_power": 1.2, "nonlinear_flag": 0,
+    "pml_x_size": 20, "pml_y_size": 20, "pml_x_alpha": 2.0, "pml_y_alpha": 2.0,
+    "p_source_flag": steps, "p_source_mode": 2, "p_source_many": 1,  # 2: additive
     "p_source_index": 1 + elements * NX + at,
     "p_source_input": signals[None] * scale,
-    **{"sensor_mask_type": 0, "sensor_mask_index": [1 + sensor[0] * NX + sensor[1]]},
+    "sensor_mask_type": 0, "sensor_mask_index": [1 + sensor[0] * NX + sensor[1]],
 }
 flags = ["nonuniform_grid", "axisymmetric", "p0_source", "transducer_source"]
 flags += ["ux_source", "uy_source", "uz_source"]
@@ -117,8 +117,8 @@ print(f"{len(p_file)} samples, up to {p_file.max() / 1e3:.1f} kPa")
 
 water = {"speed": 1500.0, "density": 1000.0, "absorption": 0.02, "power": 1.2}
 shell = {
-    **{"kind": "sphere", "centre": CENTRE, "radius": 20.1e-3, "inner": 17.1e-3},
-    **{"speed": 2800.0, "density": 1850.0, "absorption": 4.0},
+    "kind": "sphere", "centre": CENTRE, "radius": 20.1e-3, "inner": 17.1e-3,
+    "speed": 2800.0, "density": 1850.0, "absorption": 4.0,
 }
 array = {
     "elements": [{"kind": "point", "position": [h * at, h * j]} for j in elements],

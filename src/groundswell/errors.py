@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import TypeVar
 
 
@@ -134,6 +135,7 @@ def metres_or_km(metres: float) -> str:
     return f"{metres:.4g} m" if abs(metres) < 9999.5 else f"{metres / 1e3:.3g} km"
 
 
+_PROJECT = Path(__file__).parents[2] / "pyproject.toml"  # only in a clone
 _SYNONYMS = {"gpu": "cuda"}  # "gpu" is spelled like "cpu"
 
 
@@ -151,7 +153,9 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 def install(extra: str) -> str:
     """How to install the libraries of an extra, as an instruction in a message."""
-    return f"in a clone of Groundswell, run pip install '.[{extra}]'"
+    if _PROJECT.is_file():
+        return f"in your clone of Groundswell, run pip install -e '.[{extra}]'"
+    return f"run pip install 'groundswell[{extra}]'"
 
 
 def in_words(kind: type) -> str:

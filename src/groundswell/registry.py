@@ -68,6 +68,8 @@ class SolverInfo:
         commands: functions with arguments and options as `typer` reads them, which become commands
             of the command line, by name. Their modules are imported whenever it starts.
         commands_of_all_ranks: names of those that all ranks of a job run; rank 0 runs the others.
+        agreement: how far results on different numbers of ranks agree, such as "to rounding"; ""
+            if they are bit-identical.
     """
 
     name: str
@@ -90,6 +92,7 @@ class SolverInfo:
     converters: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     commands_of_all_ranks: Collection[str] = ()
+    agreement: str = ""
 
     def has(self, part: Component) -> bool:
         """Whether the solver has an optional part."""

@@ -106,13 +106,13 @@ def test_the_pipe(tmp_path: Path) -> None:
     assert (EXAMPLES / "pipe.re2").read_bytes() == make.content(*make.build())
 
 
-def test_the_python_of_the_guide_runs(
+def test_the_python_of_the_guide_and_of_the_methods_page_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "poisson.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    once, often, flows, own, vector, several, scipy = blocks
+    pages = [(ROOT / "docs" / name).read_text() for name in ("poisson.md", "methods/poisson.md")]
+    blocks = re.findall(r"```python\n(.*?)```", "".join(pages), re.DOTALL)
+    once, often, flows, own, vector, scipy = blocks
     run_block(once)
     assert "(64, 729, 3)" in capsys.readouterr().out
     assert LagrangeElements.read(Path("u.vtkhdf")).degree == 8
@@ -126,7 +126,6 @@ def test_the_python_of_the_guide_runs(
     velocity = run_block(vector)["velocity"]
     lid = velocity.values[:, velocity.positions[..., 2] == 1]
     assert (lid[0] == 1).all() and (lid[1:] == 0).all()
-    assert run_block(several)["found"].values.shape == (8, 27, 216)
     solved = run_block(scipy)
     assert solved["failed"] == 0
     found = solved["problem"].solve(lambda x, y, z: x * y).values
@@ -134,7 +133,7 @@ def test_the_python_of_the_guide_runs(
 
 
 def run_block(code: str) -> dict[str, Any]:
-    """What a block of the guide leaves."""
+    """What a block of a page leaves."""
     names: dict[str, Any] = {}
-    exec(compile(code, "docs/poisson.md", "exec"), names)
+    exec(compile(code, "a page of poisson", "exec"), names)
     return names

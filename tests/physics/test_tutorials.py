@@ -15,9 +15,11 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 SIZES: dict[str, dict[str, Any]] = {
     "01_earthquake_in_a_basin": {"FINER": 200.0, "SPACING": 250.0, "DURATION": 8.0},
     "02_dynamic_rupture": {"SPACING": 250.0, "DURATION": 5.0},
+    "03_seismic_hazard": {"SPACING": 1000.0, "POSITIONS": 2},
     "04_ultrasound_through_bone": {"DURATION": 20e-6},
     "05_heated_cavity": {"POINTS": 23, "STEP": 0.5, "DURATION": 64.0},
     "06_heat_in_two_materials": {"DEGREE": 3, "STEP": 1.0},
+    "07_marine_survey": {"SHOTS": 2, "DEGREE": 3},
 }
 tutorials = pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 

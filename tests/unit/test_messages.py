@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from groundswell.errors import metres_or_km, rounded
+from pathlib import Path
+
+import pytest
+
+from groundswell import errors
+from groundswell.errors import install, metres_or_km, rounded
 
 
 def test_numbers_of_things() -> None:
@@ -15,3 +20,9 @@ def test_lengths_have_no_powers_of_ten() -> None:
     assert metres_or_km(512.34) == "512.3 m" and metres_or_km(-5) == "-5 m"
     assert metres_or_km(9999.4) == "9999 m" and metres_or_km(9999.6) == "10 km"
     assert metres_or_km(11690.0) == "11.7 km"
+
+
+def test_how_to_install_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert install("mpi") == "in your clone of Groundswell, run pip install -e '.[mpi]'"
+    monkeypatch.setattr(errors, "_PROJECT", tmp_path / "pyproject.toml")
+    assert install("mpi") == "run pip install 'groundswell[mpi]'"

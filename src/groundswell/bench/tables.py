@@ -197,6 +197,11 @@ def _short(value: float) -> str:
     return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
+def amount(value: float) -> str:
+    """A number with four digits that count, and without an exponent if it is large."""
+    return f"{float(f'{value:.4g}'):,.0f}" if abs(value) >= 999.95 else f"{value:.4g}"
+
+
 def percent(share: float, digits: int = 0) -> str:
     """A fraction in per cent."""
     return f"{100 * share:.{digits}f} %"

@@ -40,7 +40,7 @@ class TimeSection(Section):
     """`[time]`: the duration, and the time step or "auto" for the longest stable step."""
 
     duration: Annotated[Time, Positive]
-    """Time at which the run ends, counted from time 0."""
+    """Time at which the run ends, counted from time 0, also if it starts earlier."""
     step: Annotated[float | Literal["auto"], Unit("s", "a time", "5 ms", word="auto")] = "auto"
     """Time step; "auto" is the longest stable one. A step that is not stable is an error."""
 

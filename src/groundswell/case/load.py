@@ -15,24 +15,34 @@ from groundswell.errors import CaseError, CaseProblem, InputError, listed, quote
 TOML = (".toml", "")  # suffixes of case files
 _ONLY_TOML = "settings (--set) replace values of TOML case files only"
 _NEW = "; `groundswell new` writes one to start from"
+CaseInput = Case | Mapping[str, object] | str | Path  # all that can be run
 _MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
 
 
-def as_case(case: Case | str | Path, settings: Settings | None = None, **run: str | None) -> Case:
-    """Return a case, or read an input file, and replace values of `[run]`.
+def as_case(case: CaseInput, settings: Settings | None = None, **run: str | None) -> Case:
+    """Return a case, or read its tables or an input file, and replace values of `[run]`.
 
     Args:
+        case: a case, its tables as a dictionary, or the path of an input file. File names in a
+            dictionary are relative to the current folder.
         settings: values of a case file to replace, by path; see `set_values`.
         run: values by key; None leaves the value of the case.
 
     Raises:
-        InputError: as `load_case`, or there are settings for a case that is not a file.
+        InputError: as `load_case`; there are settings for a case that is complete; or `case` is
+            none of these.
         CaseError: as `load_case`, or a value of `run` is invalid.
     """
     if isinstance(case, Case):
         if settings:
             raise InputError(f"{_ONLY_TOML}; build this case with other values instead")
         return case.with_run(**run)
+    if isinstance(case, Mapping):
+        return case_of(set_values({**case}, settings or {}), settings=settings).with_run(**run)
+    if not isinstance(case, str | Path):
+        raise InputError(
+            f"a case is a path, a dictionary or a groundswell.Case, not {type(case).__name__}"
+        )
     return load_case(case, settings).with_run(**run)
 
 

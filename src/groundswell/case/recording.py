@@ -33,8 +33,9 @@ _LONGEST_NAME = 180  # bytes; file systems allow 255, and temporary names are lo
 class PointsWhere(Section):
     """`kind = "points"`: positions, or a text file of them with x, y and z on each line.
 
-    `method` is the interpolation between the nodes of a grid; on elements, the polynomial of the
-    solution is evaluated.
+    On a grid, "nearest" takes the values of the cell that contains a position; "linear" and "cubic"
+    (Lagrange) interpolate between nodes, across the seam of a periodic axis, too. On elements, the
+    polynomial of the solution is evaluated.
     """
 
     kind: Literal["points"]
@@ -182,9 +183,10 @@ def _file_name(value: str) -> str:
 class RecordSection(Section):
     """`[[output.record]]`: a time series or statistics of fields at selected positions.
 
-    `from` is the first step or time; `interval` is rounded to whole steps. With a series and
-    statistics in `what`, `file` contains the series, and a second file the statistics. Amplitudes
-    and phases are those of oscillations at `frequencies`.
+    With samples ("raw") and statistics in `what`, `file` contains the samples, and a second file,
+    `NAME_statistics.nc`, the statistics. These are those of the samples that `every` and `from`
+    select; "final" is the value after the last step. "rms" and "mean" are summed in double
+    precision. Amplitudes and phases are those of oscillations at `frequencies`.
     """
 
     fields: Annotated[tuple[str, ...], BeforeValidator(_as_list), NotEmpty]
@@ -192,15 +194,15 @@ class RecordSection(Section):
     where: Where
     """Positions at which they are recorded."""
     every: Count | None = None
-    """Steps between samples."""
+    """Steps between samples; by default, every step is a sample."""
     interval: Annotated[Time, Positive] | None = None
     """Time between samples, instead of steps. It is rounded to whole steps."""
     begin: Annotated[Any, PlainValidator(_as_moment), _MOMENT] = Field(default=0, alias="from")
-    """First step or time that is recorded or enters the statistics."""
+    """First step or time that is recorded or enters the statistics; a time may be negative."""
     what: Annotated[tuple[What, ...], BeforeValidator(_as_list), NotEmpty] = ("raw",)
     """Samples in time ("raw"), or statistics over time."""
     frequencies: tuple[Annotated[Frequency, Positive], ...] = ()
-    """Frequencies of amplitudes and phases."""
+    """Frequencies of amplitudes and phases. The samples must span a period of the lowest one."""
     file: Annotated[str, AfterValidator(_file_name), Accepts("the name of a file")]
     """Name of the file to write, ending in .h5, .nc or .vtkhdf."""
 

@@ -10,6 +10,7 @@ import typer
 from groundswell import registry
 from groundswell.cli import ensemble
 from groundswell.cli.compare import compare
+from groundswell.cli.examples import example
 from groundswell.cli.export import export
 from groundswell.cli.hazard import hazard
 from groundswell.cli.intensity import intensity
@@ -24,6 +25,7 @@ from groundswell.cli.options import (
     FloatingPoint,
     Resume,
     SettingTexts,
+    agreement,
     backend_option,
     choice,
     flag,
@@ -70,7 +72,23 @@ def groundswell(
     """Options that come before every command."""
 
 
-@app.command()
+@app.command(
+    help=f"""Run a case and write its results, a summary and pictures to a folder.
+
+    Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
+    `--resume` continues from it. In the script of a batch job, which may run again, use
+    `--resume=auto`. A run replaces earlier results of the same case. To replace results of another
+    case, or an unfinished run, add `--overwrite`. For example
+
+        groundswell run case.toml --output results/fine --backend cuda --set time.duration=2.0
+
+    Several processes can share a case, each with a GPU or a few cores:
+
+        mpiexec -n 4 groundswell run case.toml
+
+    {agreement()}
+    """
+)
 def run(
     case: CaseFile,
     output: Annotated[Path | None, typer.Option(help="Results folder; overrides the case.")] = None,
@@ -101,19 +119,6 @@ def run(
         bool, flag("--no-pictures", text="Draw no pictures at the end.")
     ] = False,
 ) -> None:
-    """Run a case and write its results, a summary and pictures to a folder.
-
-    Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
-    `--resume` continues from it to bit-identical results. In the script of a batch job, which may
-    run again, use `--resume=auto`. A run replaces earlier results of the same case. To replace
-    results of another case, or an unfinished run, add `--overwrite`. For example
-
-        groundswell run case.toml --output results/fine --backend cuda --set time.duration=2.0
-
-    Several processes can share a case, each with a GPU or a few cores:
-
-        mpiexec -n 4 groundswell run case.toml
-    """
     from groundswell.cli import results, text_tables
     from groundswell.exchange.mpi_communicator import get_communicator
     from groundswell.simulation.run import run as run_case
@@ -300,7 +305,7 @@ def report(
 app.command(help=VERIFY)(verify)
 app.command(help=BENCH)(bench)
 app.command(help=REPRODUCE)(reproduce)
-for command in (compare, export, synthesize, intensity, hazard):
+for command in (example, compare, export, synthesize, intensity, hazard):
     app.command()(command)
 for name, function in registry.commands().items():
     app.command(name)(function)

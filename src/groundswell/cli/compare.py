@@ -37,11 +37,19 @@ def compare(
         typer.Option(metavar="LOW HIGH", help="Band-pass filter of both, Hz.", show_default=False),
     ] = None,
     quantity: Annotated[
-        Compared, choice_option(Compared, "Quantity of the observed records, in SI units.")
+        Compared,
+        choice_option(
+            Compared,
+            "Quantity of the observed records, in SI units; simulated motion is converted to it.",
+        ),
     ] = Compared.velocity,
     components: Annotated[
         Components,
-        choice_option(Components, "Up, north and east, or up, radial and transverse."),
+        choice_option(
+            Components,
+            "Up, north and east, or up, radial and transverse; observed R and T are used as they "
+            "are.",
+        ),
     ] = Components.zne,
     window: Annotated[
         list[str] | None,
@@ -65,7 +73,11 @@ def compare(
         ),
     ] = None,
     channel: Annotated[
-        str, typer.Option(metavar="PATTERN", help='Channels of the records, as in "BH?".')
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help='Channels of the records, as in "BH?", or "00.BH?" with a location.',
+        ),
     ] = "*",
     inventory: Annotated[
         Path | None,

@@ -21,7 +21,12 @@ class Motion(StrEnum):
 
 def export(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="Results folder.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="Results folder, or a run in the store of an ensemble: survey.zarr/shot-03.",
+            show_default=False,
+        ),
     ],
     formats: Annotated[
         list[SeismogramFormat] | None,
@@ -57,6 +62,8 @@ def export(
         groundswell export results --format segy --interval 0.004 --shot 101
 
         groundswell export results --format sac --quantity displacement --components ZRT
+
+        groundswell export survey.zarr/shot-03 --format segy --shot 3 --output gathers
     """
     from groundswell.cli import export_files
 

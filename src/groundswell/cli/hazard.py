@@ -17,7 +17,11 @@ InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Input file (TOM
 def hazard(
     file: InputFile,
     output: Annotated[
-        Path | None, typer.Option(help="Results folder; overrides the input file.")
+        Path | None,
+        typer.Option(
+            help="Results folder; overrides the input file. Files of an earlier analysis there are "
+            "replaced."
+        ),
     ] = None,
     settings: SettingTexts = None,
     as_json: AsJson = False,

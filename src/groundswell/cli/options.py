@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from groundswell import registry
-from groundswell.errors import did_you_mean, listed, quoted
+from groundswell.errors import InputError, did_you_mean, listed, quoted
 from groundswell.version import __version__
 
 
@@ -95,6 +96,21 @@ def solver_names(*others: str) -> Callable[[str], list[str]]:
         return [word for word in (*registry.names(), *others) if word.startswith(incomplete)]
 
     return complete
+
+
+def agreement() -> str:
+    """How far results on different numbers of processes agree, in words for a help text."""
+    solvers: dict[str, list[str]] = {}
+    for name in sorted(registry.names()):
+        with suppress(InputError):  # a package that cannot be imported
+            solvers.setdefault(registry.find(name).agreement, []).append(f"`{name}`")
+    *head, last = solvers.pop("", ["other solvers"])
+    others = (f"those of {' and '.join(names)} agree {how}" for how, names in solvers.items())
+    return (
+        "On any number of processes, and after a stop and a resume, results of "
+        f"{', '.join(head)} and {last} are bit-identical, unless messages are rounded (`narrow`, "
+        f"`lossy` or a ZFP `codec` in `[run]`); {', and '.join(others)}."
+    )
 
 
 # typer reads these annotations when the program runs.

@@ -10,13 +10,12 @@ import re
 from pathlib import Path
 
 from groundswell import registry
+from groundswell.cli.examples import folder_of
 from groundswell.errors import InputError, quoted
 from groundswell.formats.atomic import atomic_write, exists
 
 PLUGIN = "plugin"  # takes the place of a solver in `groundswell new`
 EXAMPLE = "acoustics"
-_PACKAGED = Path(__file__).parent / "plugin_solver"  # in a release; see pyproject.toml
-_IN_CLONE = Path(__file__).parents[3] / "examples" / "plugin_solver"
 
 
 def write_package(name: str) -> Path:
@@ -27,7 +26,7 @@ def write_package(name: str) -> Path:
             exists.
     """
     _require_new(name)
-    folder, source = Path(_renamed(f"groundswell-{EXAMPLE}", name)), _source()
+    folder, source = Path(_renamed(f"groundswell-{EXAMPLE}", name)), folder_of("plugin_solver")
     if exists(folder):
         raise InputError(f"{folder} exists already; give another name, or delete it")
     for path in sorted(each for each in source.rglob("*") if _belongs(each)):
@@ -46,10 +45,6 @@ def _require_new(name: str) -> None:
         )
     if name in registry.names():
         raise InputError(f"a solver is called {quoted(name)} already; give another name")
-
-
-def _source() -> Path:
-    return _PACKAGED if _PACKAGED.exists() else _IN_CLONE
 
 
 def _belongs(path: Path) -> bool:

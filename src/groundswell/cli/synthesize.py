@@ -41,11 +41,16 @@ def synthesize(
         Path | None,
         typer.Option(
             help="Rupture: SRF, FSP, file of events (QuakeML, CMTSOLUTION, ...), rupture.nc of a "
-            "run, table of subfaults (CSV), or a case (TOML) with its sources."
+            "run, case (TOML) with its sources, or table (CSV) with x, y or longitude, latitude, "
+            "depth, strike, dip, rake, area, slip, rise_time and optionally onset and mu."
         ),
     ] = None,
     variations: Annotated[
-        Path | None, typer.Option(help="Table of variations of the rupture (CSV).")
+        Path | None,
+        typer.Option(
+            help="Table of variations of the rupture (CSV) with any of hypocentre_x, hypocentre_y, "
+            "hypocentre_depth and rupture_speed (all four), onset, rise_time and slip_scale."
+        ),
     ] = None,
     slip_rate: Annotated[
         SlipRate,

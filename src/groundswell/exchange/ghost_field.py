@@ -30,11 +30,13 @@ class Field:
     """An array with options that differ from those of the domain.
 
     Args:
-        array: the last axes are those of the domain; leading axes are components.
+        array: the last axes are those of the domain; leading axes are components. Any strides are
+            allowed; values are integers, real or complex numbers of 1 to 16 bytes.
         ghosts: the layers to fill, as for `Domain`; None for those of the domain.
         origin: index of the first own point along the domain's axes; None if the array has as many
             layers on each side as the domain, or as `ghosts`.
-        sent_as: a narrower type for values in messages: "float32", "float16" or "bfloat16".
+        sent_as: a narrower type for values in messages, rounded to nearest: "float32", "float16" or
+            "bfloat16". Magnitudes above its range become infinity.
     """
 
     array: Any

@@ -47,7 +47,8 @@ class Options(TypedDict, total=False):
             instead of 26, in three rounds instead of one. `start` begins the first round with
             messages; `finish` completes it and makes the others.
         codec: "mpc" for lossless compression of messages, "zfp16" for 16 bits per value (and so
-            on), or "none". With a codec, all arrays of an exchange must have the same type.
+            on), which does not preserve NaN and infinity, or "none". With a codec, all arrays of an
+            exchange must be float32, or all float64.
     """
 
     transport: str

@@ -54,7 +54,9 @@ class Numbering(PlanCache):
         comm: an mpi4py communicator; None for all processes.
         device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
         transport: see docs/exchange.md; "auto" for the default one, "fastest" to measure all.
-        route: "pairwise", "alltoall" or "crystal"; "fastest" to measure all.
+        route: "pairwise" (one message to each neighbour), "alltoall" (one call of MPI), "crystal"
+            (the crystal router: at most log2(ranks) messages from each rank), or "fastest" to
+            measure all.
         codec: "none", "mpc" for lossless compression of messages, or a lossy codec such as "zfp16",
             with which copies of a value differ between ranks.
 

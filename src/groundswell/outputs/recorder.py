@@ -18,6 +18,7 @@ from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.case.recording import HARMONICS, RecordSection
+from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.streams import Rows, Stream
@@ -125,6 +126,15 @@ class Recorder:
         shape = (len(self._fields), *self._selection.shape)
         place = (slice(None), *self._selection.place)
         return Output(self._ring, writer, write, shape, place, self._comm)
+
+    def warnings(self, steps: int) -> Iterator[str]:
+        """A warning if no sample was due in a number of steps."""
+        name, begin = self.section.file, self._schedule.begin
+        if {*self.section.what} != {"final"} and not self._schedule.samples(steps):
+            yield (
+                f"the record {name!r} has no samples: it begins at step {begin}, but the run "
+                f"ended after {counted(steps, 'step')}; choose an earlier step"
+            )
 
     # --- statistics and final values --------------------------------------------------------------
 
@@ -320,6 +330,12 @@ class Recorders:
             for each in self._all
         }
         return {name: output for name, output in outputs.items() if output is not None}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about records that the run ended before."""
+        steps = int(self._backend.to_host(self._clock)[0])
+        return [warning for each in self._all for warning in each.warnings(steps)]
 
     def write(self, folder: Path) -> list[Path]:
         """Write statistics and final values; all ranks call it, rank 0 returns the paths."""

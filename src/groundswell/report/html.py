@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from math import isfinite
+from math import ceil, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ Row = tuple[str, str]  # label and value
 
 NAME = "report.html"
 FINDINGS_SHOWN, LONGEST_TILE = 6, 24  # on top of the page; characters
+TILES_IN_ROW = 4  # at most, on a wide page
 _MEDIA = {".png": "image/png", ".gif": "image/gif", ".mp4": "video/mp4"}
 _TEMPLATES = environment()
 
@@ -53,7 +54,8 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
     page = _TEMPLATES.get_template("page.html").render(
         title=summary.get("title") or results.absolute().name,
         subtitle=[*subtitle_of(summary)],
-        figures=[*_figures(summary)],
+        figures=(figures := [*_figures(summary)]),
+        columns=columns_of(len(figures)),
         warnings=[*map(_text, warnings), *problems],
         pictures=_pictures(str(summary.get("solver")), drawn),
         groups=_groups(_mapping(summary.get("findings"))) | _groups(case),
@@ -88,6 +90,12 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
     seconds = [_number(v) for v in _mapping(summary.get("wall")).values()]
     if total := sum(s for s in seconds if s is not None):
         yield duration(total), "wall time"
+
+
+def columns_of(count: int) -> int:
+    """The number of columns in which the rows of tiles are as full as possible."""
+    rows = max(1, ceil(count / TILES_IN_ROW))
+    return ceil(count / rows)
 
 
 def _performance(summary: Mapping[str, object]) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from groundswell import registry
 from groundswell.backends import Backend
-from groundswell.case import Case, Settings, as_case
+from groundswell.case import Case, CaseInput, Settings, as_case
 from groundswell.case.quantities import Quantity, as_values
 from groundswell.errors import InputError, counted, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -32,7 +32,7 @@ Measure = Literal["once", "again", "never"]  # the bandwidth of a machine
 
 
 def prepare(
-    case: Case | str | Path,
+    case: CaseInput,
     job: Communicator | None = None,
     *,
     backend: str | None = None,
@@ -42,7 +42,7 @@ def prepare(
     """Host-side preparation: read the input, choose the time step, estimate memory.
 
     Args:
-        case: a case, or the path of an input file.
+        case: the path of an input file, the tables of a case as a dictionary, or a `Case`.
         job: the ranks that run the case together.
         backend, precision: replace those of the case.
         settings: other values of the case file to replace, by path; see `case.set_values`.
@@ -81,7 +81,7 @@ def cost_of(setup: Setup) -> CostModel:
 
 
 def check(
-    case: Case | str | Path,
+    case: CaseInput,
     ranks: int = 1,
     hosts: int = 1,
     *,
@@ -92,7 +92,7 @@ def check(
     """Estimate what a run needs and resolves, without running it.
 
     Args:
-        case: a case, or the path of an input file.
+        case: the path of an input file, the tables of a case as a dictionary, or a `Case`.
         ranks: number of ranks that would share the run.
         hosts: number of hosts like this one; the ranks are spread evenly over them.
         backend, precision: replace those of the case.

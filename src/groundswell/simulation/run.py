@@ -12,7 +12,7 @@ from typing import TypedDict, Unpack
 from groundswell import registry
 from groundswell.arguments import require_arguments
 from groundswell.backends.array_interop import array_interop
-from groundswell.case import Case, Settings
+from groundswell.case import CaseInput, Settings
 from groundswell.case.quantities import as_values, byte_size
 from groundswell.errors import DiskFull, InputError, RunFailed, Unstable, quoted
 from groundswell.exchange.communicator import Communicator
@@ -199,7 +199,7 @@ class RunOptions(TypedDict, total=False):
 class _Request:
     """The arguments of `run`."""
 
-    case: Case | str | Path
+    case: CaseInput
     folder: str | Path | None
     resume: Resume
     overwrite: bool
@@ -238,7 +238,7 @@ class _Request:
 
 
 def run(
-    case: Case | str | Path,
+    case: CaseInput,
     *,
     folder: str | Path | None = None,
     resume: Resume = False,
@@ -252,7 +252,7 @@ def run(
     files of an earlier run in the same folder.
 
     Args:
-        case: a case, or the path of an input file.
+        case: the path of an input file, the tables of a case as a dictionary, or a `Case`.
         folder: the results folder; by default the one that the case names.
         resume: continue from the checkpoint in that folder. With "auto", continue if there is one,
             return the results if they are complete, and otherwise start from the beginning.

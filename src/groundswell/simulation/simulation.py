@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from groundswell.backends.array_interop import array_interop
-from groundswell.case import Case, Settings
+from groundswell.case import CaseInput, Settings
 from groundswell.errors import InputError
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation import checkpoint
@@ -31,7 +31,7 @@ class Simulation(LiveRun):
                 print(simulation.time, abs(simulation.fields["vx"]).max())
 
     Args:
-        case: a case, or the path of an input file.
+        case: the path of an input file, the tables of a case as a dictionary, or a `Case`.
         backend, precision: replace those of the case.
         settings: other values of the case file to replace, by path, such as {"source.0.x": "2 km"}.
         restart: a checkpoint to start from, of the same case, backend and precision.
@@ -42,7 +42,7 @@ class Simulation(LiveRun):
 
     def __init__(
         self,
-        case: Case | str | Path,
+        case: CaseInput,
         backend: str | None = None,
         *,
         precision: str | None = None,

@@ -29,6 +29,7 @@ from groundswell.bench.tables import (
     Column,
     Row,
     Table,
+    amount,
     field,
     fraction,
     milliseconds,
@@ -167,6 +168,16 @@ def test_subjects() -> None:
         (Column("", "share", percent), {"share": 0.456}, "46 %"),
         (Column("", "share", percent), {"share": None}, ""),
         (Column("", "share", percent), {}, ""),
+        *(
+            (Column("", "rate", amount), {"rate": rate}, text)
+            for rate, text in [
+                (0.012346, "0.01235"),
+                (999.94, "999.9"),
+                (999.96, "1,000"),
+                (16734.4, "16,730"),
+                (2.5e6, "2,500,000"),
+            ]
+        ),
         (Column("", "share", fraction), {"share": 1.004}, "100 %"),
         (Column("", "share", fraction), {"share": 1.006}, "> 100 %"),
         (Column("", "share", partial(fraction, digits=1)), {"share": 0.9876}, "98.8 %"),

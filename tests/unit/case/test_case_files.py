@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,28 @@ def test_other_input_files_are_what_their_solver_reads(
         load_case(tmp_path / "a.h5")
     with pytest.raises(InputError, match="no such file"):
         load_case(tmp_path / "absent.quake")
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_the_tables_of_a_case_are_the_case(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, registry.find(name).read_template())
+    tables = tomllib.loads(path.read_text())
+    settings = {"title": "other", "run.precision": "double"}
+    before = deepcopy(tables)
+    case = as_case(tables, settings)
+    assert case.digest() == load_case(path, settings).digest()
+    assert case.settings == {"title": '"other"', "run.precision": '"double"'}
+    assert tables == before
+
+
+def test_what_is_no_case_is_refused() -> None:
+    with pytest.raises(CaseError, match=r"solver.*is required"):
+        as_case({"title": "without a solver"})
+    with pytest.raises(InputError, match=r"a path, a dictionary or a groundswell.Case, not int"):
+        as_case(5)  # type: ignore[arg-type]
 
 
 def test_values_of_run_can_be_replaced() -> None:

@@ -15,12 +15,14 @@ from groundswell.case.problems import short
 from groundswell.case.reference import Key, Table, tables
 from groundswell.case.units import Count, Length, Number, Positive
 from groundswell.errors import CaseError
+from groundswell.seismology.hazard.case import HazardCase
 
 solvers = pytest.mark.parametrize("solver", registry.names())
+inputs = pytest.mark.parametrize("solver", (*registry.names(), "hazard"))
 
 
 def reference(solver: str) -> tuple[Table, ...]:
-    return tables(registry.find(solver).load("case"))
+    return tables(HazardCase if solver == "hazard" else registry.find(solver).load("case"))
 
 
 def keys(solver: str) -> dict[str, Key]:
@@ -30,7 +32,7 @@ def keys(solver: str) -> dict[str, Key]:
 # --- every solver ---------------------------------------------------------------------------------
 
 
-@solvers
+@inputs
 def test_every_key_has_a_meaning_and_says_what_it_allows(solver: str) -> None:
     found = keys(solver)
     assert len(found) > 30
@@ -39,7 +41,7 @@ def test_every_key_has_a_meaning_and_says_what_it_allows(solver: str) -> None:
     assert [n for n, key in found.items() if not key.meaning.endswith((".", '."'))] == []
 
 
-@solvers
+@inputs
 def test_anchors_are_unique_and_tables_are_found(solver: str) -> None:
     found = reference(solver)
     anchors = [table.anchor for table in found]

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ensemble_plans import DEPTH, depths, write_plan
+from here_executor import HereExecutor
 from observed_motion import SITES, motion, write_run
 
 import groundswell as gs
 from groundswell.cli import main
+from groundswell.ensembles.base_case import BaseCase
 from groundswell.errors import InputError
 
 Output = pytest.CaptureFixture[str]
@@ -53,6 +56,28 @@ def test_python_exports_to_another_folder(run: Path, tmp_path: Path) -> None:
     assert [path.parent for path in paths] == [tmp_path / "text"] * 3
     rows = np.loadtxt(tmp_path / "text" / "LONE.velocity.txt")
     assert np.allclose(np.diff(rows[:, 0]), 0.025)
+
+
+def test_a_run_of_an_ensemble_is_exported_like_its_results_folder(
+    tmp_path: Path, capsys: Output
+) -> None:
+    plan = write_plan(tmp_path, 1)
+    gs.ensembles.run(plan, executor=HereExecutor)
+    group, formats = tmp_path / "plan.zarr" / "run-0001", ("sac", "text", "segy")
+    command = ["export", str(group), *(word for name in formats for word in ("--format", name))]
+    assert main(command) == 2 and "name a folder" in capsys.readouterr().err
+    assert main([*command, "--shot", "3", "--output", str(tmp_path / "files")]) == 0
+    case = BaseCase.of(gs.ensembles.load_plan(plan)).case({DEPTH: depths(1)[0]})
+    alone = gs.run(case, folder=tmp_path / "alone", quiet=True)
+    expected = alone.export(tmp_path / "expected", formats=formats, shot=3)
+    for path in expected:
+        found = tmp_path / "files" / path.relative_to(tmp_path / "expected")
+        assert found.read_bytes() == path.read_bytes(), path
+
+
+def test_what_has_no_seismograms_is_refused(tmp_path: Path, capsys: Output) -> None:
+    assert main(["export", str(tmp_path), "--format", "text"]) == 2
+    assert "a run in the store of an ensemble" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import plugin
@@ -42,17 +41,6 @@ def test_the_package_is_the_example_under_another_name(
     written = contents(here / "groundswell-deep-water")
     assert written == expected and "groundswell_deep_water/kernels/wave.h" in written
     assert all(name in written["pyproject.toml"] for name in ("deep_water =", "-deep-water"))
-
-
-def test_a_release_has_its_own_copy(
-    here: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    copy = tmp_path_factory.mktemp("release") / "plugin_solver"
-    shutil.copytree(plugin.PACKAGE, copy)
-    monkeypatch.setattr(plugin_package, "_PACKAGED", copy)
-    monkeypatch.setattr(plugin_package, "_IN_CLONE", here / "none")
-    folder = plugin_package.write_package("tides")
-    assert "tides = " in (folder / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize("name", ["Tides", "2d", "shallow-water", "class", "", "plugin", "../x"])

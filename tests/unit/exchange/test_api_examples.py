@@ -15,7 +15,7 @@ import pytest
 from gpu import gpu_count
 
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, plan_cache
+from groundswell.exchange import Domain, Numbering, plan_cache
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.gather_scatter.pattern import ROUTES
@@ -57,10 +57,12 @@ def test_the_heat_of_an_example_is_what_one_array_gives(library: str) -> None:
 
 
 PAGE = (ROOT / "docs" / "exchange.md").read_text()
+DESIGN = (ROOT / "docs" / "design" / "exchange.md").read_text()
 SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+CUPY = SNIPPETS[0].replace("import numpy", "import cupy").replace("ghosts=1", '1, device="cuda"')
 
 
-@pytest.mark.parametrize("code", SNIPPETS, ids=lambda code: code.split()[1])
+@pytest.mark.parametrize("code", [*SNIPPETS, CUPY], ids=lambda code: code.split()[1])
 def test_the_python_of_the_page_runs(code: str) -> None:
     for library in re.findall(r"^import (\w+)", code, re.MULTILINE):
         pytest.importorskip(library)
@@ -77,13 +79,15 @@ def test_the_python_of_the_page_runs(code: str) -> None:
 
 
 def test_the_page_names_what_there_is() -> None:
-    assert len(SNIPPETS) == 6
-    assert all(f'"{route}"' in PAGE for route in ROUTES) and "`mpc`" in PAGE and "`zfp16`" in PAGE
+    assert len(SNIPPETS) == 5 and "device" in CUPY and '"mpc"' in PAGE and '"zfp16"' in PAGE
+    assert all(f'"{route}"' in str(Numbering.__doc__) for route in ROUTES)
     assert all(f"`{name}`" in PAGE for device in TRANSPORTS.values() for name in device)
     assert all(f"`{option}`" in PAGE for option in DEFAULTS)
-    assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
+    rounded = [pair for pair in CONVERSIONS if narrower(*pair)]
+    assert all(f"| {wide} | {sent} |" in DESIGN for wide, sent in rounded)
     assert TIMEOUT in PAGE and f"default {DEFAULT_TIMEOUT:.0f}" in PAGE
-    assert f"last {plan_cache.MOST_PLANS} plans" in PAGE
+    kept = " ".join(str(Domain.exchange.__doc__).split())
+    assert f"last {plan_cache.MOST_PLANS} plans" in kept
 
 
 @pytest.mark.parametrize("codec", ["mpc", "zfp24"])

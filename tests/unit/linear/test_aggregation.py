@@ -108,5 +108,5 @@ def test_nothing_to_solve(backend: Backend) -> None:
 
 def test_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyamg", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[multigrid\]'"):
+    with pytest.raises(InputError, match=r"pip install -e '\.\[multigrid\]'"):
         Hierarchy.of(laplacian(9))

@@ -166,5 +166,5 @@ def test_what_is_refused(parts: int, method: str, words: str) -> None:
 
 def test_metis_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymetis", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[metis\]'"):
+    with pytest.raises(InputError, match=r"pip install -e '\.\[metis\]'"):
         partition(Box((2, 2, 2)), 2, "metis")

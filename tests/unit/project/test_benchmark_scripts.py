@@ -135,6 +135,32 @@ def test_share_of_time_steps_in_ensembles(run: Run) -> None:
     assert found["times faster"] == pytest.approx(speed)
 
 
+def test_two_commits_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second commit takes twice as long, also in a round in which the machine is busy."""
+    module: Any = import_module("compare_commits")
+    order, busy = [], iter([1, 1, 1, 1, 3, 3, 1, 1])
+
+    def seconds(self: Any, checkout: Path) -> float:
+        order.append(checkout.name)
+        return next(busy) * {"first": 0.5, "second": 1.0}[checkout.name]
+
+    monkeypatch.setattr(module.Comparison, "seconds", seconds)
+    compared = module.Comparison("cavity:step", Path("case.toml"))
+    measured = module.rounds(compared, [Path("first"), Path("second")], 3)
+    assert order == ["second", "first", "first", "second"] * 2
+    assert measured == [[0.5, 1.0], [1.5, 3.0], [0.5, 1.0]]
+    assert module.line("cavity:step", measured).endswith(
+        "0.5 s          1 s   x 2.000 (2.000 to 2.000)"
+    )
+
+
+@pytest.mark.full
+def test_comparison_of_commits(run: Run) -> None:
+    [line] = run("compare_commits", "HEAD", "HEAD", "--benchmarks", "cavity:check", "--rounds", "1")
+    before, after, ratio, *_ = numbers(line)
+    assert line.startswith("cavity:check") and ratio == pytest.approx(after / before, rel=0.01)
+
+
 @pytest.mark.gpu
 def test_shapes_of_dgwave_blocks(gpu: Backend, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = import_module("dgwave_shapes")

@@ -17,7 +17,7 @@ from result_files import names, write_results, write_summary
 
 from groundswell.case.quantities import Quantity, as_values
 from groundswell.errors import InputError
-from groundswell.report.html import write_report
+from groundswell.report.html import columns_of, write_report
 from groundswell.report.pictures import Picture
 
 SUMMARY = {
@@ -235,6 +235,13 @@ def test_findings_come_first_and_performance_last(tmp_path: Path) -> None:
         texts = Page(write_report(write_results(tmp_path, SUMMARY | FINDINGS))).texts
     order = ["3 m/s", "wall time", "Files", "Wall time", "Performance", "25,123 MLUPS"]
     assert [text for text in dict.fromkeys(texts) if text in order] == order
+
+
+@pytest.mark.parametrize("count", range(1, 13))
+def test_no_tile_stands_alone_in_its_row(count: int) -> None:
+    columns = columns_of(count)
+    assert 1 <= columns <= 4
+    assert count <= columns or count % columns != 1
 
 
 def test_the_case_is_part_of_the_report(tmp_path: Path) -> None:

@@ -137,5 +137,5 @@ def test_mutants(tmp_path: Path, capfd: Any, compress: str | None) -> None:
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "dem.tif")
     monkeypatch.setitem(sys.modules, "rasterio", None)
-    with pytest.raises(InputError, match=r"needs rasterio; .* pip install '.\[topography\]'"):
+    with pytest.raises(InputError, match=r"needs rasterio; .* pip install -e '.\[topography\]'"):
         elevation(path)

@@ -55,14 +55,16 @@ class EventSection(Section):
     """`[event]`: metadata of the earthquake for files and pictures.
 
     `origin_time` is the date of time 0. Without it, the date follows from `centroid_time`, the date
-    of the centroid of the moment rate of all sources. The default magnitude is that of the net
-    moment of the sources.
+    of the centroid of the moment rate of all sources. Files have the date of time 0 as the
+    attribute `reference_time`. In SAC files, `o` is 0, or undefined if only the centroid time is
+    known, and `t0` is the centroid. The default magnitude is that of the net moment of the sources.
     """
 
     name: str = ""
     """Name of the earthquake for files and pictures."""
     origin_time: Date | None = None
-    """Date and time of time 0, such as 2014-03-29T04:09:42.97Z."""
+    """Date and time of time 0, such as 2014-03-29T04:09:42.97Z. It is required for events with
+    different dates, and for several without an origin time."""
     centroid_time: Date | None = None
     """Date and time of the centroid of the sources, instead of that of time 0."""
     magnitude: Magnitude | None = None
@@ -81,22 +83,23 @@ def _choice(value: Any) -> int | str:
 class EventFile(Section):
     """An earthquake of a file: its moment tensor or nodal planes, position and time function.
 
-    The position is the centroid that belongs to the moment tensor or, without one, the hypocentre.
+    The mechanism is the moment tensor or, without one, the preferred nodal plane. The position is
+    the centroid that belongs to the tensor or, without one, the hypocentre.
     `x` and `y`, `longitude` and `latitude`, `depth`, `magnitude` and `time_function` supply what
     the file lacks, or replace it. With `select = "all"`, all events act, such as the subfaults of a
     finite fault; `x` and `y` are then the position of the one that begins first. Time functions
     without `onset` and `centroid` have their centroid at the centroid time of the file or, without
-    one, begin at its origin time. The y axis of the grid points `azimuth` degrees clockwise from
-    north, by default as in `[grid.geography]`. `convention` is the meaning of tensors and times.
+    one, begin at its origin time. The name and the dates of a single event complete `[event]`.
     """
 
     kind: Literal["event"]
     file: DataFile
     """Event in QuakeML, CMTSOLUTION, NDK, FOCMEC or another format that ObsPy reads."""
     select: Annotated[int | str, PlainValidator(_choice), Accepts("an index or text")] | None = None
-    """Which event of the file: an index, an identifier, a name, "largest" or "all"."""
+    """Which event of the file: an index from 0, a part of an identifier, a name, "largest" or
+    "all"; required if there are several. ObsPy reads 100 to 200 events per second."""
     mechanism: CountOrZero | None = None
-    """Which focal mechanism of the event, counted from 0."""
+    """Which focal mechanism of the event, counted from 0; by default the preferred one."""
     x: Length | None = None
     """Position of the source, instead of that in the file."""
     y: Length | None = None
@@ -108,13 +111,18 @@ class EventFile(Section):
     depth: Length | None = None
     """Depth of the source, instead of that in the file."""
     magnitude: Magnitude | None = None
-    """Moment magnitude, instead of that in the file."""
+    """Moment magnitude, instead of that in the file; it scales the tensor."""
     azimuth: Annotated[Angle, Field(ge=-360, le=360)] | None = None
     """Direction of the y axis, clockwise from north; by default that of `[grid.geography]`."""
     time_function: AnyTimeFunction | None = None
-    """Rate of the moment, instead of one of the duration in the file."""
+    """Rate of the moment, instead of one of the duration in the file: a triangle, or a trapezoid,
+    which for a boxcar has ramps of a ninth of the duration. Without a duration, it is the average
+    for the moment (Ekström et al. 2012)."""
     convention: Convention | None = None
-    """Meaning of the tensors and times in the file."""
+    """Meaning of tensors and times. "global-cmt": components along r (up), t (south) and p (east),
+    and the time shift of the centroid. "usgs-finite-fault": nn, ee, dd, ne, nd and ed under the
+    same names, and the time shift at which slip begins. For all events of a file, the default is
+    that for which their plane is a nodal plane of their sum."""
 
     def violations(self) -> Iterator[Violation]:
         """Yield violations of keys that exclude each other."""
@@ -134,7 +142,8 @@ class EventFile(Section):
     @cached_property
     def meaning(self) -> Convention:
         """The convention of the tensors and times; raises `InputError` if it is not clear."""
-        if self.convention is not None or self.select != ALL:
+        is_list = self.select == ALL and len(self.catalogue.events) > 1
+        if self.convention is not None or not is_list:
             return self.convention or GLOBAL_CMT
         return convention_of(self.catalogue.events, self.file)
 

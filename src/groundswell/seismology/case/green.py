@@ -34,11 +34,13 @@ class StrainGreenTensorOutput(Section):
     positions: Annotated[tuple[Coordinates, ...], NotEmpty] | None = None
     """Points at which strain is recorded, each as x, y and depth."""
     file: DataFile | None = None
-    """File of these points: a table, or the rupture.nc of a run."""
+    """File of these points: a table (CSV) with x, y (m) or longitude, latitude, and depth (m), with
+    strike and dip for shear strains; or the rupture.nc of a run."""
     rupture: PointFile | None = None
-    """Rupture whose subfaults are these points."""
+    """Finite fault or events, as in a source, whose subfaults are these points."""
     components: Literal["tensor", "shear"] = "tensor"
-    """The whole tensor, or the shear strains of the fault plane."""
+    """All six strains, or the shear strains of the fault plane along strike and up dip, a third of
+    the values."""
     interval: Interval | None = None
     """Time between samples, rounded to whole steps; every step by default."""
 

@@ -29,9 +29,9 @@ class IntensityOutput(Section):
     """
 
     measures: Annotated[tuple[Measure, ...], NotEmpty] = MEASURES
-    """Measures at the receivers."""
+    """Measures at the receivers; all by default."""
     periods: Annotated[tuple[Period, ...], NotEmpty] = PERIODS
-    """Periods of the oscillators of response spectra."""
+    """Natural periods of the oscillators of response spectra; by default 13 from 0.1 s to 10 s."""
     damping: Annotated[float, Field(ge=0, lt=1)] = DAMPING
     """Fraction of critical damping of the oscillators."""
     maps: tuple[MapMeasure, ...] = ()
@@ -39,8 +39,8 @@ class IntensityOutput(Section):
     angles: Annotated[int, Field(strict=True, ge=2, le=180)] = 18
     """Number of directions from 0 to 180 degrees for maps of RotD50 and RotD100."""
     interval: Annotated[Time, Positive] | None = None
-    """Time between steps of the oscillators of maps; a fiftieth of the shortest period by default.
-    """
+    """Time between steps of the oscillators of maps, rounded down to whole steps of the solver: at
+    most a twentieth of the shortest period, a fiftieth by default."""
 
     def violations(self) -> Iterator[Violation]:
         """Repeated names and periods, and an interval too long for the shortest period."""

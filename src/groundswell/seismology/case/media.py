@@ -90,9 +90,11 @@ class LayeredSection(MediumBase):
     """Whether layers are uniform or a linear profile joins their tops. By default, Earth models of
     TauP are linear and all others uniform."""
     vs_rule: VsRule | None = None
-    """Rule for S wave speeds that the file lacks."""
+    """Rule for S wave speeds that the file lacks: "brocher" (2005, eq. 6, for vp from 1.5 to 8
+    km/s), "poisson" (vp / sqrt(3)) or "fluid" (0)."""
     rho_rule: RhoRule | None = None
-    """Rule for densities that the file lacks."""
+    """Rule for densities that the file lacks: "brocher" (2005, eq. 1), the Nafe-Drake curve, for vp
+    from 1.5 to 8.5 km/s."""
     q_rule: QRule | None = None
     """Rule for quality factors that the file lacks: Qs = vs / 20 with vs in m/s, and Qp = 2 Qs."""
 
@@ -204,7 +206,8 @@ class ConstantQ(Section):
     reference: Annotated[Frequency, Positive] = 1.0
     """Frequency at which the speeds of the medium hold; it lies in the band."""
     band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
-    """Frequencies between which Q is fitted."""
+    """Frequencies between which Q is fitted. Widen the band to what the grid resolves; `check`
+    shows the misfit, which grows with the band."""
 
     def violations(self) -> Iterator[Violation]:
         """A band whose frequencies do not increase, or that does not contain the reference."""

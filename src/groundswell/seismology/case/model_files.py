@@ -18,7 +18,8 @@ class WaterSection(Section):
     """`water = { vp = "1510 m/s" }`: nodes of a model with at most this `vp` are water."""
 
     vp: Annotated[Speed, Positive]
-    """Largest P wave speed of water. Rules do not apply to nodes with at most this speed."""
+    """Largest P wave speed of water. Rules do not apply to nodes with at most this speed; with
+    vs_rule, their vs is 0."""
     rho: Annotated[Density, Positive] = 1000.0
     """Density of water, with rho_rule."""
     qp: Annotated[Number, Positive] = 10_000.0
@@ -29,10 +30,11 @@ class GriddedBase(MediumBase):
     """Keys of models on grids: rules for properties that the file lacks, and its position."""
 
     vs_rule: VsRule | None = None
-    """Rule for S wave speeds that the file lacks: "brocher" (2005, eq. 6), "poisson" (vp / sqrt(3))
-    or "fluid" (0)."""
+    """Rule for S wave speeds that the file lacks: "brocher" (2005, eq. 6, for vp from 1.5 to 8
+    km/s), "poisson" (vp / sqrt(3)) or "fluid" (0)."""
     rho_rule: RhoRule | None = None
-    """Rule for densities that the file lacks: "brocher" (2005, eq. 1), the Nafe-Drake curve."""
+    """Rule for densities that the file lacks: "brocher" (2005, eq. 1), the Nafe-Drake curve, for vp
+    from 1.5 to 8.5 km/s."""
     q_rule: QRule | None = None
     """Rule for quality factors that the file lacks: Qs = vs / 20 with vs in m/s, and Qp = 2 Qs."""
     water: WaterSection | None = None
@@ -132,12 +134,13 @@ class SegySection(GriddedBase):
     units: UnitsSection = UnitsSection()
     """Units of the values."""
     interval: PositiveLength | None = None
-    """Distance between samples, instead of that in the header."""
+    """Distance between samples, instead of that in the header, which is in m, or in feet if the
+    header says so."""
     top: Length = 0.0
     """Depth of the first sample."""
     spacing: Annotated[tuple[PositiveLength, ...], BeforeValidator(_listed)] | None = None
-    """Distance between traces along both axes, or one for each of x and y, instead of coordinates
-    in the headers."""
+    """Distance between traces along both axes, or one for each of x (crosslines) and y (inlines),
+    instead of coordinates in the headers."""
     projection: Projection | None = None
     """Coordinate system of the trace headers. By default they have x and y of the region."""
     bytes: HeaderBytes = HeaderBytes()
@@ -181,7 +184,8 @@ class ColumnsSection(PointsBase):
 
     kind: Literal["columns"]
     columns: Annotated[tuple[str, ...], NotEmpty] | None = None
-    """Names of the columns, "-" for those to skip, if the file has no header line."""
+    """Names of the columns, "-" for those to skip, if the file has no header line. By default,
+    such a file has the 17 columns of UCVM."""
 
 
 GriddedSection = NetcdfSection | SegySection | SpecfemSection | ColumnsSection

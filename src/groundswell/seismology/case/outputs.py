@@ -30,13 +30,15 @@ class SeismogramOutput(Section):
     interval: Interval | None = None
     """Sampling interval; every step by default. An automatic time step divides it."""
     formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
-    """Formats of the files."""
+    """Formats of the files; HDF5 is always written."""
     quantities: Annotated[tuple[Motion, ...], NotEmpty] = ("velocity",)
     """What the files contain, except HDF5, which has velocity."""
     components: Frame = "ZNE"
-    """Components up, north, east or up, radial, transverse, except in HDF5."""
+    """Components up, north, east, or up, radial (away from the epicentre), transverse (to the right
+    of radial, seen from above), except in HDF5."""
     export_interval: Interval | None = None
-    """Sampling interval of all formats except HDF5."""
+    """Sampling interval of all formats except HDF5; by default that of the recording, or the next
+    shorter round one."""
     shot: Count = 1
     """Field record number in SEG-Y."""
 
@@ -78,7 +80,7 @@ class SeismicOutput(OutputSection):
     film: Flag = False
     """Whether to make films of the surface and of slip rates."""
     map_lines: MapLines = ()
-    """Lines that maps show: coastlines, borders, or files of lines; see `map_lines.files`."""
+    """Lines that maps show: "coastlines", "borders", or GeoJSON, GMT, KML and shapefiles."""
 
     def violations(self) -> Iterator[Violation]:
         """A film of nothing, and lines named twice."""

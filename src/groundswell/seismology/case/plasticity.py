@@ -140,7 +140,8 @@ class InitialStressSection(Section):
 class DruckerPragerSection(Section):
     """`[plasticity]` with `model = "drucker-prager"`: rock that yields.
 
-    With `relaxation_time` 0, yielding does not depend on the rate.
+    The strength is c cos(phi) + p sin(phi), with the cohesion c, the friction angle phi and the
+    effective pressure p, or 0 if this is negative. The shear stress is the square root of J2.
     """
 
     model: Literal["drucker-prager"]
@@ -150,9 +151,10 @@ class DruckerPragerSection(Section):
     """Angle of the growth of strength with confining stress."""
     relaxation_time: Annotated[Time, NonNegative]
     """Time in which an excess over the strength decays to 37 %; 0 if yielding does not depend on
-    the rate."""
+    the rate. Benchmarks of SCEC have 0.03 to 0.05 s."""
     stress: InitialStressSection = InitialStressSection(ratio=1.0)
-    """Stress before the waves; by default the weight of the rock above, in all directions."""
+    """Stress before the waves; by default the weight of the rock above, in all directions. With a
+    fault, give the tensor that loads it."""
     fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0
     """Pore pressure; "hydrostatic" is 9.81 kPa per metre."""
     material: tuple[MaterialStrength, ...] = ()

@@ -74,8 +74,13 @@ class Receiver(Position):
 class ReceiverFile(Section):
     """A file of stations: CSV, STATIONS of SPECFEM, StationXML or another inventory of ObsPy.
 
-    `channels` is a pattern of the channels of an inventory, such as "HH?" or "00.BH?". Stations
-    outside the region are an error, or skipped.
+    CSV has a header line with network, station, longitude and latitude (or x and y), depth,
+    elevation, location and channel, under usual names such as `sta`, with units as in `depth(km)`.
+    Without `[grid.geography]`, the third and fourth columns of STATIONS are y and x. Of the
+    instruments in an inventory, high gain comes before low gain, then the lowest location code,
+    then the highest sampling rate; accelerometers only if `channels` asks for them. Their codes
+    name the output, but components are always E, N and Z. The position is that of the latest epoch,
+    at the depth of the sensors.
     """
 
     file: DataFile

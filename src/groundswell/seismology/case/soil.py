@@ -66,10 +66,10 @@ class SoilCurve(Section):
     """
 
     curve: Annotated[Curve, PlainValidator(_curve), _CURVES] = HYPERBOLIC
-    """Modulus reduction G / Gmax over shear strain: 1 / (1 + g), 1 / (1 + g^0.919) with g the
-    strain over the reference strain, or a table."""
+    """Modulus reduction G / Gmax over engineering shear strain: 1 / (1 + g), 1 / (1 + g^0.919) with
+    g the strain over the reference strain, up to g = 30, or a table. Beyond, stress is constant."""
     reference_strain: Annotated[RockValue | None, STRAIN] = None
-    """Shear strain at which G / Gmax is 1/2, of the hyperbolic curve."""
+    """Shear strain at which G / Gmax is 1/2, of the hyperbolic curve: shear strength over Gmax."""
     plasticity_index: Annotated[Number, NonNegative] = 0.0
     """Plasticity index in per cent, of Darendeli's curve."""
     overconsolidation: Annotated[Number, Field(ge=1)] = 1.0
@@ -109,7 +109,7 @@ class IwanSection(SoilCurve):
     vs_limit: Annotated[Speed, Positive] | None = None
     """Only cells with slower S waves yield."""
     surfaces: Annotated[int, Field(strict=True, ge=2, le=MOST_SURFACES)] = 10
-    """Number of yield surfaces in each cell."""
+    """Number of yield surfaces in each cell. Damping errs by up to 9 % with 10, 3 % with 20."""
     stress: InitialStressSection = InitialStressSection(ratio=0.5)
     """Stress before the waves, for Darendeli's curve; by default a ratio of 0.5."""
     fluid_pressure: Annotated[OfDepthValue, FLUID] = 0.0

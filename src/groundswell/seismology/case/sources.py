@@ -37,7 +37,7 @@ class PointSourceSection(Position):
     """A point source."""
 
     time_function: AnyTimeFunction
-    """Rate of the moment, or shape of the force, over time."""
+    """Rate of the moment, or shape of a force, over time."""
 
 
 def _too_large(moment: float, place: Location) -> Iterator[Violation]:
@@ -76,7 +76,11 @@ class DoubleCouple(SizedSource):
 
 
 class Explosion(SizedSource):
-    """An isotropic source."""
+    """An isotropic source.
+
+    Its moment is each diagonal element of the tensor, and its magnitude that of this moment. The
+    scalar moment in the results is sqrt(1.5) times larger, and the Mw 0.06 larger.
+    """
 
     kind: Literal["explosion"]
 
@@ -134,7 +138,7 @@ class MomentTensor(PointSourceSection):
 
 
 class PointForce(PointSourceSection):
-    """A force at a point, along x, y and down."""
+    """A force at a point, the peak of its time function or, of a table, a factor of its values."""
 
     kind: Literal["force"]
     force: tuple[Force, Force, Force]
@@ -152,12 +156,13 @@ class Airgun(PointSourceSection):
 
     It has a `volume`, the largest that it displaces, whose rate is the time function; or a
     `strength`, the largest product of its pressure and the distance from it, without reflections.
-    The time function is then the shape of that pressure.
+    The time function is then the shape of that pressure: the far-field signature without ghost.
+    For a signature in a file, give `strength = "1 bar m"` and a table of s and bar m.
     """
 
     kind: Literal["airgun"]
     volume: Annotated[Volume, Positive] | None = None
-    """Largest volume that the source displaces."""
+    """Largest volume that the source displaces, not that of the chamber."""
     strength: Annotated[SourceStrength, Positive] | None = None
     """Largest product of its pressure and the distance from it, instead of the volume."""
 
@@ -204,17 +209,31 @@ class RuptureFile(Section):
 
 
 class SrfRupture(RuptureFile):
-    """A rupture in Standard Rupture Format."""
+    """A rupture in Standard Rupture Format, in cm, cm/s, cm^2, g/cm^3 and, for depths, km.
+
+    The moment of a subfault is rigidity times area times slip, the integral of its slip rates. The
+    rigidity follows from `vs` and density in the file (SRF 2.0) or from the medium. `check` warns
+    if the slips or the rigidities of the file differ from these. Without `[grid.geography]`,
+    components E and N of seismograms are along x and y, whatever `azimuth` is.
+    """
 
     kind: Literal["srf"]
 
 
 class FspRupture(RuptureFile):
-    """A slip model in FSP; `rise` is the duration of slip where the file has none."""
+    """A slip model in FSP of SRCMOD or the USGS, or `basic_inversion.param` of the USGS.
+
+    Time 0 is the zero of the column TRUP. Without it, the rupture spreads from the hypocentre,
+    moved onto the plane of the nearest subfault, at the mean rupture velocity of the file (avVr).
+    The slip rate is one cosine pulse of the duration RISE, with T_RIS and T_FAL an asymmetric one,
+    or one of the length LEN for each time window. Where the file of the USGS has only RISE, the
+    fall is taken to be as long as the rise. Moments are those of SF_MOMENT or, without it, follow
+    from the structure in the file or else from the medium.
+    """
 
     kind: Literal["fsp"]
     rise: Annotated[Time, Positive] | None = None
-    """Duration of slip where the file has none."""
+    """Duration of slip where the file has none; by default the average in the file (avTr)."""
 
 
 class AwpRupture(Section):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groundswell.case.quantities import Quantity
-from groundswell.errors import CaseError, InputError, listed
+from groundswell.errors import CaseError, InputError
 from groundswell.formats.atomic import atomic_write
 from groundswell.seismology.case.outputs import Frame, Motion, SeismogramOutput
+from groundswell.seismology.formats.recorded import is_in_store, read_recorded
 from groundswell.seismology.formats.sac_mseed import require_formats, write_mseed, write_sac
 from groundswell.seismology.formats.segy_writer import interval_in_microseconds, write_segy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     QUANTITIES,
-    RECORDED_QUANTITIES,
     VELOCITY,
     read_seismograms,
     sampling_interval,
@@ -78,8 +78,8 @@ def export_results(
     """Write the seismograms of a run in other formats; returns the paths.
 
     Args:
-        results: the results folder.
-        folder: for the files; by default the results folder.
+        results: the results folder, or a run in the store of an ensemble.
+        folder: for the files; by default the results folder. A store does not take other files.
         keys: of `output.seismograms` of a case, such as `formats=("mseed", "text")`,
             `quantities=("displacement",)`, `components="ZRT"` and `export_interval=0.01`.
 
@@ -89,7 +89,9 @@ def export_results(
     """
     section = chosen_output("an option", **keys)
     require_formats(section.formats)
-    return export_seismograms(_recorded(Path(results)), section, Path(folder or results))
+    if folder is None and is_in_store(Path(results)):
+        raise InputError(f"{results} is in a store, which takes no other files; name a folder")
+    return export_seismograms(read_recorded(Path(results)), section, Path(folder or results))
 
 
 def chosen_output(kind: str, **keys: Any) -> SeismogramOutput:
@@ -105,15 +107,6 @@ def chosen_output(kind: str, **keys: Any) -> SeismogramOutput:
         return SeismogramOutput(**keys)
     except CaseError as error:
         raise CaseError(error.problems, kind) from None
-
-
-def _recorded(results: Path) -> list[xarray.DataArray]:
-    """The seismograms of all quantities that a run has recorded."""
-    found = [each for each in RECORDED_QUANTITIES if (results / each.file).exists()]
-    if not found:
-        files = listed(each.file for each in RECORDED_QUANTITIES)
-        raise InputError(f"{results} has no {files}; give the results folder of a run")
-    return [read_seismograms(results / each.file, each) for each in found]
 
 
 def read_motion(

@@ -1,11 +1,12 @@
 """Finite-source parameters (FSP): the slip models of the database SRCMOD and of the USGS.
 
 Mai & Thingbaijam (2014), Seism. Res. Lett. 85, 1348-1357. Lines with % are the header: pairs such
-as `Dx = 2.0 km`, a velocity-density structure, and the names of the columns, of which LAT, LON, Z,
-SLIP and TRUP are needed. In models of several segments, each has a header of its own. Files are in
+as `Dx = 2.0 km`, a velocity-density structure, and the names of the columns, of which LAT, LON, Z
+and SLIP are needed. In models of several segments, each has a header of its own. Files are in
 degrees, km, km/s, g/cm^3, m and s. Rows are the centres of subfaults or, if a line of the header
 says so, the centres of their top edges, as in most files of SRCMOD.
 
+    % Loc  : LAT = 34.0 LON = -118.0 DEP = 8.0
     % Mech : STRK = 30 DIP = 60 RAKE = 90 Htop = 1 km
     % Rupt : HypX = 5 km HypZ = 4 km avTr = 1.0 s avVr = 2.7 km/s
     % Invs : Dx = 2 km Dz = 2 km
@@ -31,7 +32,11 @@ _SEGMENT = re.compile(r"\bSEGMENT\s*#", re.IGNORECASE)
 _TOP_EDGES = re.compile(r"\bgiven for (the )?top[- ]cent(er|re)\b", re.IGNORECASE)
 _TABLE = re.compile(r"(Data|NoS|PHImx|Rmin)\s*:", re.IGNORECASE)
 _FUNCTION = re.compile(r"SVF\s*:([^(]*)", re.IGNORECASE)
-_NEEDED = ("LAT", "LON", "Z", "TRUP")
+_RENAMED = {  # numbers of lines whose names mean something else in other lines
+    "invs": {"LEN": "WINDOW"},
+    "loc": {name: f"HYPOCENTRE_{name}" for name in ("LAT", "LON", "DEP")},
+}
+_NEEDED = ("LAT", "LON", "Z")
 _UNKNOWN = 999.0  # what the database writes for an unknown number
 
 
@@ -41,7 +46,8 @@ class FspSegment:
 
     Args:
         header: numbers of the header, by name in upper case; those of the segment replace those of
-            the file. `WINDOW` is the length of time windows, s.
+            the file. `WINDOW` is the length of time windows, s; `HYPOCENTRE_LAT`, `_LON` (degrees)
+            and `_DEP` (km) are the position of the hypocentre.
         columns: names of the columns, in upper case.
         values: (rows, columns).
         at_top: whether rows are the centres of the top edges of subfaults, not of the subfaults.
@@ -123,9 +129,9 @@ class _Lines:
         self._pairs(text)
 
     def _pairs(self, text: str) -> None:
-        is_window = text.lower().lstrip().startswith("invs")
+        renamed = _RENAMED.get(text.partition(":")[0].strip().lower(), {})
         for name, value in _PAIR.findall(text):
-            key = "WINDOW" if is_window and name.upper() == "LEN" else name.upper()
+            key = renamed.get(name.upper(), name.upper())
             if not np.isfinite(float(value)):
                 raise InputError(f"{self.path}: {name} = {value} in the header is too large")
             (self.shared if self.is_shared else self.own)[key] = float(value)
@@ -204,8 +210,7 @@ def _require_complete(segment: FspSegment, line: int, path: Path) -> None:
     if "SLIP" not in segment.columns and not window_columns(segment):
         missing.append("SLIP")
     if missing:
-        reason = " (a model without times does not radiate)" if "TRUP" in missing else ""
-        raise InputError(f"{where}: there is no column {listed(missing)}{reason}; add it")
+        raise InputError(f"{where}: there is no column {listed(missing)}; add it")
     expected = segment.number("NSBFS")
     if expected is not None and expected != len(segment):
         raise InputError(

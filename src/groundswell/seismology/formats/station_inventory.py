@@ -57,7 +57,8 @@ def read_inventory(path: Path, channels: str | None) -> tuple[list[StationRow], 
     """
     rows: list[StationRow] = []
     problems: list[CaseProblem] = []
-    inventory, _ = read_with_obspy(path, "read_inventory", "StationXML", "write it again")
+    kind = "StationXML or text of FDSN"
+    inventory, _ = read_with_obspy(path, "read_inventory", kind, "write it again")
     for codes, station in _latest(inventory).items():
         where = ".".join(codes)
         found = [*_instruments(station, channels)]

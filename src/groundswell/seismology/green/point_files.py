@@ -16,7 +16,7 @@ from groundswell.seismology.case.events import EventFile
 from groundswell.seismology.case.green import StrainGreenTensorOutput
 from groundswell.seismology.case.sources import FspRupture, SrfRupture
 from groundswell.seismology.formats.fault_series import read_history
-from groundswell.seismology.sources.event_files import event_entry, frame_of_events, time_zero
+from groundswell.seismology.sources.event_files import event_entry, first_date, frame_of_events
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.sources.ruptures import place_rupture, read_rupture
 
@@ -76,7 +76,7 @@ def _of_rupture(
 
 def _of_events(section: EventFile, context: SourceContext) -> PlacedPlanes:
     """The positions of the events of a file, whose moment tensors have no single plane."""
-    points = event_entry(section, replace(context, duration=inf), time_zero(section)).points
+    points = event_entry(section, replace(context, duration=inf), first_date(section)).points
     positions = np.array([point.position for point in points])
     return PlacedPlanes(positions, frame=frame_of_events(section, context))
 

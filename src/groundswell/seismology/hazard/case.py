@@ -15,6 +15,7 @@ from groundswell.case.problems import Violation, format_value, problems_in
 from groundswell.case.section import repeated
 from groundswell.case.units import (
     Acceleration,
+    Accepts,
     Count,
     Flag,
     Length,
@@ -39,21 +40,28 @@ def _measure(value: object) -> Measure:
         raise PydanticCustomError("quantity", "{text}", {"text": str(error)}) from None
 
 
-Measured = Annotated[Measure, PlainValidator(_measure)]
+Measured = Annotated[Measure, PlainValidator(_measure), Accepts("the name of a measure")]
 
 
 class RupturesSection(Section):
     """`[[ruptures]]`: a branch of ruptures with rates, from a table or from NRML.
 
-    `spacing`, `bin_width` and `area_spacing` divide the sources of NRML into ruptures.
+    Several `[[ruptures]]` and `[[intensities]]` are the branches of a logic tree, which combines
+    each set of ruptures with each source of ground motion.
     """
 
     name: Name = "ruptures"
+    """Name of the branch."""
     weight: Weight = 1.0
+    """Weight of the branch; the weights of all `[[ruptures]]` are scaled to a sum of 1."""
     file: DataFile
+    """Table of ruptures (CSV or TOML), or a source model in NRML (.xml)."""
     spacing: Annotated[Length, Positive] = 2000.0
+    """Largest step by which ruptures float over a simple fault in NRML."""
     bin_width: Annotated[Number, Field(ge=1e-3, le=5)] = 0.1
+    """Largest width of the bins of Gutenberg-Richter distributions in NRML, in magnitudes."""
     area_spacing: Annotated[Length, Positive] = 10_000.0
+    """Largest distance between the points of an area source in NRML."""
 
 
 class SitesSection(Section):
@@ -64,12 +72,20 @@ class SitesSection(Section):
     """
 
     file: DataFile | None = None
+    """Table of sites (CSV or TOML), instead of a grid."""
     longitude: tuple[Longitude, Longitude] | None = None
+    """First and last longitude of a grid."""
     latitude: tuple[Latitude, Latitude] | None = None
+    """First and last latitude of a grid."""
     x: tuple[Length, Length] | None = None
+    """First and last x of a grid, instead of longitudes."""
     y: tuple[Length, Length] | None = None
+    """First and last y of a grid, instead of latitudes."""
     points: tuple[Count, Count] | None = None
+    """Number of sites of a grid along each axis. Their names are "row-column", counted from 0 in
+    the lower left corner."""
     vs30: Annotated[Speed, Positive] = 760.0
+    """Mean S wave speed of the upper 30 m at sites without their own."""
 
     def violations(self) -> Iterator[Violation]:
         """A table and a grid at once, or an incomplete or empty grid."""
@@ -95,17 +111,27 @@ class IntensitiesSection(Section):
     """`[[intensities]]`: a branch of ground motion, simulated or from a model."""
 
     name: Name | None = None
+    """Name of the branch; by default that of the model or of the file."""
     weight: Weight = 1.0
-    # Simulated motion: a NetCDF file or a Zarr store.
+    """Weight of the branch; the weights of all `[[intensities]]` are scaled to a sum of 1."""
     file: FileName | None = None
+    """NetCDF file or Zarr store of simulated intensities, instead of a model."""
     distribution: Literal["samples", "lognormal"] = "samples"
+    """Probabilities from the fraction of simulated variations that exceed a level ("samples"), or
+    from the mean and the standard deviation of their logarithms ("lognormal")."""
     component: Literal["E", "N", "Z", "geometric-mean", "larger"] | None = None
+    """Component of simulated intensities that have several: one of them, or the geometric mean or
+    the larger of both horizontal ones."""
     rupture: str = "rupture"
-    # A ground-motion model.
+    """Coordinate of the file that names the rupture of each simulation."""
     model: str | None = None
+    """Ground-motion model of pyGMM: "ASB14", "ASK14", "BSSA14", "CB14", "CY14" or "I14"."""
     parameters: dict[str, str | float] = Field(default_factory=dict)
+    """Further parameters of pyGMM, such as { region = "japan" }."""
     truncation: Annotated[Number, Positive] | None = None
+    """Largest number of standard deviations of a model from its median; unlimited by default."""
     maximum_distance: Annotated[Length, Positive] = 300e3
+    """Distance beyond which ruptures do not contribute to the motion of a model."""
 
     @property
     def label(self) -> str:
@@ -129,9 +155,14 @@ class LevelsSection(Section):
     """`[levels]`: the number of levels of a curve, and ranges that replace the default ones."""
 
     count: Annotated[Count, Field(ge=2, le=10_000)] = 60
+    """Number of levels of each curve."""
     pga: Range | None = None
+    """Lowest and highest peak acceleration; by default it follows from the ground motion."""
     psa: Range | None = None
+    """Lowest and highest level of all measures with a period; by default it follows from the ground
+    motion."""
     pgv: SpeedRange | None = None
+    """Lowest and highest peak velocity; by default it follows from the ground motion."""
 
     def violations(self) -> Iterator[Violation]:
         """An empty range."""
@@ -150,40 +181,58 @@ class DisaggregationSection(Section):
     """`[disaggregation]`: the contributions of ruptures at some sites, at one return period."""
 
     return_period: Annotated[Number, Positive]
+    """Return period of the level that is disaggregated, in years."""
     sites: Annotated[tuple[str, ...], NotEmpty]
+    """Names of the sites."""
     magnitude_bin: Annotated[Number, Field(ge=0.01)] = 0.5
+    """Width of the bins of magnitude."""
     distance_bin: Annotated[Length, Field(ge=100.0)] = 10e3
+    """Width of the bins of distance."""
 
 
 class OutputSection(Section):
-    """`[output]`: the folder, the sites of curves and spectra, and optional files.
-
-    `relief` is a NetCDF file with the variable `elevation`, `topography` or `z`, drawn below maps.
-    `map_lines` are names or files of lines that maps show; see `map_lines.files`.
-    """
+    """`[output]`: the folder, the sites of curves and spectra, and optional files."""
 
     directory: FileName = Field(default=Path("hazard"), validate_default=True)
+    """Folder of the results."""
     sites: tuple[str, ...] = ()
+    """Names of up to three sites whose curves and spectra are drawn; by default the first three."""
     relief: DataFile | None = None
+    """NetCDF file with the variable elevation, topography or z on longitude and latitude or on x
+    and y; maps show its relief."""
     map_lines: MapLines = ()
+    """Lines that maps show: coastlines, borders, or files of lines; see `map_lines.files`."""
     pictures: Flag = True
+    """Whether to draw pictures."""
     openquake: Flag = False
+    """Whether to write tables in the formats of OpenQuake, too."""
 
 
 class HazardCase(Section):
     """The description of a hazard analysis."""
 
     title: str = ""
+    """Title of the pictures."""
     measures: Annotated[tuple[Measured, ...], NotEmpty]
+    """Intensity measures; those with a period include it in seconds, as in "psa(1.0)"."""
     return_periods: Annotated[tuple[Annotated[Number, Positive], ...], NotEmpty] = (475.0, 2475.0)
+    """Return periods of maps and spectra, in years."""
     exposure: Annotated[Number, Positive] = 50.0
+    """Exposure time of the probabilities, in years."""
     fractiles: tuple[Share, ...] = (0.16, 0.5, 0.84)
+    """Fractiles over the branches of the logic tree."""
     ruptures: Annotated[tuple[RupturesSection, ...], NotEmpty]
+    """Ruptures with their annual rates. Repeat the table for more branches."""
     sites: SitesSection = SitesSection()
+    """Sites; by default those of the simulated intensities."""
     intensities: Annotated[tuple[IntensitiesSection, ...], NotEmpty]
+    """Ground motion of the ruptures. Repeat the table for more branches."""
     levels: LevelsSection = LevelsSection()
+    """Levels of the hazard curves."""
     disaggregation: DisaggregationSection | None = None
+    """Contributions of the ruptures at some sites; none by default."""
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
+    """Folder, pictures and optional files."""
     _settings: Settings = PrivateAttr(default_factory=dict)
 
     def violations(self) -> Iterator[Violation]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from groundswell.arrays import Floats, HostArray
 from groundswell.errors import InputError, counted, did_you_mean, listed
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
+from groundswell.formats.zarr_library import require_zarr
 from groundswell.seismology.hazard.exceedance import Lognormal, Samples
 from groundswell.seismology.hazard.measures import ACCELERATIONS, GRAVITY, Measure
 from groundswell.seismology.hazard.ruptures import Ruptures, some
@@ -283,8 +283,7 @@ class Intensities:
 def _open(path: Path) -> Any:
     if not path.is_dir():
         return open_dataset(path)
-    if find_spec("zarr") is None:
-        raise InputError(f"{path}: reading a Zarr store needs zarr; pip install zarr")
+    require_zarr()
     import xarray
 
     with read_errors_reported(path, "Zarr"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, cast
 
 from groundswell.arrays import Reals
@@ -34,20 +35,37 @@ def build_medium(
     geography: Geography | None = None,
     comm: Communicator | None = None,
 ) -> Medium:
-    """Build the medium of a case, with its lower bounds; all ranks must call this.
+    """Build the medium of a case on a grid; see `build_media`.
+
+    Args:
+        cells: cells of the region (nx, ny, nz).
+        spacing: edges of the cells along x, y and z, m.
+    """
+    return build_media(section, [(cells, spacing)], geography, comm)[0]
+
+
+def build_media(
+    section: MediumSection,
+    grids: Iterable[tuple[Counts, Spacings]],
+    geography: Geography | None = None,
+    comm: Communicator | None = None,
+) -> list[Medium]:
+    """Build the medium of a case, with its lower bounds, on grids of the same region.
+
+    All ranks must call this. The file of a model is read once for all grids.
 
     Args:
         section: the `[medium]` section.
-        cells: cells of the region (nx, ny, nz).
-        spacing: edges of the cells along x, y and z, m.
+        grids: cells of the region (nx, ny, nz), and their edges along x, y and z, m.
         geography: position of the region on Earth, for models on longitude and latitude.
 
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
     """
     if not isinstance(section, GriddedBase):
-        return _bounded(_build(section, cells, spacing), section)
-    return _bounded(build_gridded(open_model(section, comm), cells, spacing, geography), section)
+        return [_bounded(_build(section, *grid), section) for grid in grids]
+    model = open_model(section, comm)
+    return [_bounded(build_gridded(model, *grid, geography), section) for grid in grids]
 
 
 def build_sampled(

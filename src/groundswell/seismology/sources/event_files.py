@@ -20,24 +20,20 @@ def complete_event(given: EventSection, sources: Sequence[Source]) -> EventSecti
     """The section with the name and the dates of the events in `sources`, where it lacks them.
 
     Raises:
-        InputError: events have different dates, and the section does not say which is time 0.
+        InputError: events have dates, and neither they nor the section say which is time 0.
     """
     files = [_read(n, each) for n, each in enumerate(sources) if isinstance(each, EventFile)]
     if not files:
         return given
     found = {"origin_time": None if given.origin_time else _common_origin(files)}
+    is_one = len(sources) == 1 and len(files[0].chosen) == 1
     if len(sources) == 1:
         event, mechanism = files[0].chosen[0]
-        centroid = mechanism.centroid if files[0].select != ALL else None
+        centroid = mechanism.centroid if is_one else None
         found["name"] = next(iter(event.names), None)
         found["centroid_time"] = _date(centroid.time if centroid else None)
-    is_one = len(sources) == 1 and files[0].select != ALL
-    dated = is_one or given.origin_time or given.centroid_time or found["origin_time"]
-    if not dated and _has_dates(files):
-        raise InputError(
-            f"{files[0].file}: the event has no origin time, and there are other sources; give the "
-            "date of time 0 as event.origin_time"
-        )
+    if not (is_one or given.origin_time or found["origin_time"]):
+        _require_no_dates(files)
     missing = {key: value for key, value in found.items() if value and not getattr(given, key)}
     return given.model_copy(update=missing)
 
@@ -74,6 +70,16 @@ def time_zero(section: EventFile) -> datetime | None:
     return datetime.fromisoformat(date).replace(tzinfo=None) if date else None
 
 
+def first_date(section: EventFile) -> datetime | None:
+    """The earliest date of the events of a file; None without dates.
+
+    Positions do not depend on time 0, for which any date of the events may therefore stand.
+    """
+    hypocentres = [event.hypocentre for event, _ in section.chosen]
+    dates = [place.time for place in hypocentres if place and place.time]
+    return min([*dates, *_centroid_times([section])], default=None)
+
+
 def frame_of_events(section: EventFile, context: SourceContext) -> Geography | None:
     """The frame in which the events of a file have positions; None if they have x and y.
 
@@ -82,7 +88,7 @@ def frame_of_events(section: EventFile, context: SourceContext) -> Geography | N
     """
     if section.select != ALL:
         return context.geography
-    zero = time_zero(section)
+    zero = first_date(section)
     points = [_point(KnownEvent(section, *each), zero) for each in section.chosen]
     return _frame_of_list(section, points, context)
 
@@ -152,10 +158,28 @@ def _read(n: int, source: EventFile) -> EventFile:
     return source
 
 
-def _has_dates(files: Sequence[EventFile]) -> bool:
-    """Whether an event has a centroid time, which needs a place on the time axis."""
+def _require_no_dates(files: Sequence[EventFile]) -> None:
+    """Check that no event has a date, which would need a place on the time axis.
+
+    Raises:
+        InputError: one has.
+    """
+    if not (dates := _centroid_times(files)):
+        return
+    several = len(dates) > 1
+    lack = "the events have no" if several else "the event has no"
+    others = "" if several else ", and there are other sources"
+    raise InputError(
+        f"{files[0].file}: {lack} origin time{others}; give the date of time 0 as "
+        f"event.origin_time of the case, such as {as_date(min(dates))}, the "
+        f"{'first ' if several else ''}centroid time"
+    )
+
+
+def _centroid_times(files: Sequence[EventFile]) -> list[datetime]:
+    """The known centroid times of the events of files."""
     centroids = [mechanism.centroid for source in files for _, mechanism in source.chosen]
-    return any(centroid and centroid.time for centroid in centroids)
+    return [centroid.time for centroid in centroids if centroid and centroid.time]
 
 
 def _date(time: datetime | None) -> str | None:

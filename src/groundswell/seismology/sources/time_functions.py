@@ -39,7 +39,7 @@ class TimeFunction(Section):
     """
 
     onset: Time | None = None
-    """Time at which the function starts; 0 by default."""
+    """Time at which the function starts, 0 by default. The run starts earlier if it is negative."""
     centroid: Time | None = None
     """Time of the centroid of the function, instead of its start."""
 

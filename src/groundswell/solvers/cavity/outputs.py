@@ -66,6 +66,11 @@ class Outputs:
         """The recorders' part of a checkpoint."""
         return self._recorders.state()
 
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about records without samples."""
+        return self._recorders.warnings
+
     def write(self, folder: Path) -> list[Path]:
         """Write all results on the finest grid; all ranks call it, rank 0 returns the files."""
         flow, files = self.flow(), self._recorders.write(folder)

@@ -216,11 +216,11 @@ class Cavity(FlowSolver):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Warnings if cycles failed, or if the run ended before the flow was steady."""
+        """Warnings if cycles failed, or if the run ended before a record or the steady flow."""
         found = self.history.convergence()
-        alone = [ALONE_WARNING] * (self.stage == ALONE)
+        others = [*self.outputs.warnings, *[ALONE_WARNING] * (self.stage == ALONE)]
         if found["steady"]:
-            return alone
+            return others
         stalled = self.history.has_stalled(0)
         advice = (
             f"the residual no longer falls: {remedy(self.setup.finest)}"
@@ -229,7 +229,7 @@ class Cavity(FlowSolver):
         )
         residual = "unknown" if found["residual"] is None else f"{found['residual']:.2g}"
         return [
-            *alone,
+            *others,
             f"the flow is not steady: the residual is {residual} and time.tolerance is "
             f"{self.setup.tolerance:g}; {advice}",
         ]

@@ -44,7 +44,8 @@ class BoundarySection(Section):
     """Condition at the four sides. The bottom is the same, or a matched layer if they are periodic.
     """
     width: Width = 10
-    """Width of the absorbing layers: a number of cells, or a length. Sponges need 20 cells."""
+    """Width of the absorbing layers: a number of cells, or a length. Sponges need 20 cells. `check`
+    shows the frequencies that matched layers absorb, and how much they reflect."""
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -63,7 +64,10 @@ FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz", 
 
 
 class VolumeOutput(SurfaceOutput):
-    """Snapshots of whole fields."""
+    """Snapshots of whole fields, each at its own points of the staggered grid.
+
+    Stresses are those of half a step later. The vector `velocity` of ParaView points up.
+    """
 
     fields: Annotated[tuple[FieldName, ...], NotEmpty] = ("vx", "vy", "vz")
     """Fields to write."""
@@ -86,7 +90,8 @@ class EarthquakeOutput(SeismicOutput):
     )
 
     shaking_map: Flag = True
-    """Whether to write peak ground velocity and acceleration at the surface."""
+    """Whether to write peak ground velocity and acceleration at the surface: the largest magnitude
+    of the horizontal vector over all steps, unfiltered."""
     volumes: VolumeOutput | None = None
     """Snapshots of whole fields, for ParaView."""
     fault_points: FaultPointsOutput | None = None
@@ -110,10 +115,11 @@ class EarthquakeRun(RunSection):
     decisive: ClassVar[tuple[str, ...]] = (*RunSection.decisive, "memory")
 
     memory: Literal["full", "half"] = "full"
-    """Storage of the memory variables of attenuation: 32 bits ("full") or 16 ("half")."""
+    """Storage of the memory variables of attenuation: 32 bits ("full") or 16 ("half"), which
+    changes seismograms by about 1e-4 of their peak."""
     materials: Literal["cells", "classes"] = "cells"
     """Storage of materials: each property of each cell, or 16 bits per cell and a table of up to
-    65,536 materials."""
+    65,536 materials, which changes no result. It is for layers and blocks."""
 
     def violations(self) -> Iterator[Violation]:
         """Memory variables in 16 bits in double precision."""

@@ -32,6 +32,7 @@ info = SolverInfo(
     title="Poisson's equation",
     summary="Screened Poisson's equation by spectral elements on hexahedra.",
     package=__name__,
+    agreement="to rounding",
     case=".case:PoissonCase",
     solver=".make_solver:make_solver",
     kernel_groups=".kernel_groups:KERNEL_GROUPS",

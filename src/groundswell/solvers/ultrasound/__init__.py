@@ -29,6 +29,7 @@ info = SolverInfo(
     title="Ultrasound",
     summary="Ultrasound in tissue and bone by the k-space pseudospectral method.",
     package=__name__,
+    agreement="to the accuracy of its overlaps",
     case=".case:UltrasoundCase",
     prepare=".kinds:prepare",
     solver=".kinds:solver_of",

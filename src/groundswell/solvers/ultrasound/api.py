@@ -10,7 +10,7 @@ from typing import Required, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.arguments import listed
+from groundswell.arguments import is_sequence, listed
 from groundswell.case.section import CaseTable
 from groundswell.errors import InputError
 from groundswell.simulation.result import Result
@@ -64,7 +64,8 @@ def build_case(
     arrays = [*properties.values(), (pressure or {}).get("values")]
     points = _points_of(arrays) if points is None else listed(points)
     grid = {"points": points, "spacing": listed(spacing)}
-    output = {**(sections.pop("output", None) or {}), "record": listed(sections.pop("records", ()))}
+    output = sections.pop("output", None) or {}
+    records = _records_of(output.get("record", ()), sections.pop("records", ()))
     run = {
         "backend": sections.pop("backend", "cpu"),
         "precision": sections.pop("precision", "single"),
@@ -75,7 +76,7 @@ def build_case(
         source=listed(sources),
         initial=pressure,
         time={"duration": duration, **(sections.pop("time", None) or {})},
-        output=output,
+        output={**output, "record": records},
         run={**run, **(sections.pop("run", None) or {})},
         **{name: content for name, content in sections.items() if content is not None},
     )
@@ -124,7 +125,8 @@ def simulate(
         quiet: show no progress.
         case: `spacing`, the distance between neighbouring points, m, or one for each axis
             (x, y, z); `duration` of the run, s; `points` (x, y, z), required without an array;
-            `records`, tables with the keys of `[[output.record]]`; `backend` ("cpu" or "cuda");
+            `records`, tables with the keys of `[[output.record]]`, which may also be in `output`;
+            `backend` ("cpu" or "cuda");
             `precision` ("single" or "double"); the sections `grid`, `time`, `boundary`,
             `overlap`, `output` and `run` as tables, for their other keys; the text `title`.
 
@@ -140,6 +142,13 @@ def simulate(
     """
     built = build_case(medium, sources, initial, **case)
     return run_built(built, folder, overwrite=overwrite, quiet=quiet)
+
+
+def _records_of(in_section: object, given: object) -> object:
+    """The tables of `[[output.record]]`: those of the section `output`, and those of `records`."""
+    if is_sequence(in_section) and is_sequence(given):
+        return [*listed(in_section), *listed(given)]
+    return listed(given or in_section)
 
 
 def _as_property(name: str, value: object) -> object:

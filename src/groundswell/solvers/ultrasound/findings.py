@@ -117,15 +117,12 @@ def beam_findings(beam: Beam, *, is_continuous: bool) -> Iterator[Quantity]:
     yield from focus_findings(beam.focus)
     yield _pressure("peak_negative_pressure", beam.peak_negative_pressure, "peak negative pressure")
     if beam.pulse_average_intensity is not None:
-        text, label = f"{intensity_text(beam.pulse_average_intensity)}, {PLANE}", "ISPPA"
-        yield Quantity("isppa", beam.pulse_average_intensity, label, "W/m^2", text, BEAM)
+        yield _intensity("isppa", beam.pulse_average_intensity, f"ISPPA, {PLANE}")
     over = "" if is_continuous else " over the run"
-    text = f"{intensity_text(beam.time_average_intensity)}, {PLANE}{over}"
-    yield Quantity("ispta", beam.time_average_intensity, "ISPTA", "W/m^2", text, BEAM)
+    yield _intensity("ispta", beam.time_average_intensity, f"ISPTA, {PLANE}{over}")
     if beam.recorded_intensity is not None:
         value, record = beam.recorded_intensity
-        text, label = f"{intensity_text(value)}, {record}", "mean intensity"
-        yield Quantity("mean_intensity", value, label, "W/m^2", text, BEAM)
+        yield _intensity("mean_intensity", value, f"mean intensity, {record}")
     if beam.mechanical_index is not None:
         text, label = f"{beam.mechanical_index:.3g}", "mechanical index"
         yield Quantity("mechanical_index", beam.mechanical_index, label, text=text, group=BEAM)
@@ -151,6 +148,10 @@ def steady_warnings(found: AmplitudeChange) -> Iterator[str]:
 def _pressure(key: str, value: float, label: str) -> Quantity:
     unit, name = pressure_unit(value)
     return Quantity(key, value, label, "Pa", f"{value / unit:.4g} {name}", BEAM)
+
+
+def _intensity(key: str, value: float, label: str) -> Quantity:
+    return Quantity(key, value, label, "W/m^2", intensity_text(value), BEAM)
 
 
 def _widths(widths: Mapping[str, float]) -> Quantity:

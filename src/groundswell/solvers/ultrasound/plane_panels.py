@@ -87,9 +87,12 @@ def through(
 
 
 def draw_plane(
-    axes: Axes, values: xarray.DataArray, position: Mapping[str, float], limit: float
+    axes: Axes,
+    values: xarray.DataArray,
+    position: Mapping[str, float],
+    limits: tuple[float, float],
 ) -> AxesImage:
-    """Draw values from 0 to a limit, and a cross at a position."""
+    """Draw values with the colours of a range, and a cross at a position."""
     up, across = map(str, values.dims)
     image = axes.imshow(
         values,
@@ -97,8 +100,7 @@ def draw_plane(
         extent=(*ends(values[across].values), *ends(values[up].values)),
         cmap="magma",
         interpolation=interpolation_of(values),
-        vmin=0,
-        vmax=limit,
+        clim=limits,
     )
     axes.plot(position[across] / MM, position[up] / MM, "+", color=INK, markersize=9)
     axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")

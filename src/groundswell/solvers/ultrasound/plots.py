@@ -79,7 +79,7 @@ def pressure_picture(results: str | Path) -> Path | None:
     path, surfaces, has_surface = folder / "pressure.png", _surfaces(folder), False
     with plane_picture(path, cuts) as panels:
         for axes, cut, plane in zip(panels, cuts, planes, strict=False):
-            image = draw_plane(axes, cut, focus.position, limit)
+            image = draw_plane(axes, cut, focus.position, (0.0, limit))
             if outline is not None:
                 draw_outline(axes, through(outline, focus.position, plane))
             has_surface |= draw_surfaces(axes, surfaces, focus.position, plane)
@@ -224,7 +224,7 @@ def _title(folder: Path) -> str:
 PICTURES = [
     Picture(PEAK_FILE, "pressure.png", "The largest pressure", pressure_picture),
     Picture(PEAK_FILE, "focus.png", "Profiles through the focus", focus_picture),
-    Picture(HEAT_FILE, "heat.png", "The largest rise of the temperature", heat_picture),
+    Picture(HEAT_FILE, "heat.png", "The largest temperature", heat_picture),
     Picture("summary.json", "spectrum.png", "Spectra at recorded points", spectrum_picture),
     Picture(FILM_FILE, "film.mp4", "The pressure over time", pressure_film, is_film=True),
 ]

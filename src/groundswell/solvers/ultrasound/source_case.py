@@ -86,7 +86,10 @@ class LineShape(ShapeSection):
 
 
 class ArcShape(ShapeSection):
-    """`kind = "arc"`: an arc of a circle, the two-dimensional form of a bowl."""
+    """`kind = "arc"`: an arc of a circle, the two-dimensional form of a bowl.
+
+    In three dimensions, it lies in a plane of constant z.
+    """
 
     surface = transducers.Arc
 
@@ -94,15 +97,15 @@ class ArcShape(ShapeSection):
     apex: Position
     """Middle of the arc."""
     radius: Edge
-    """Radius of curvature."""
+    """Radius of curvature: distance of the geometric focus from the apex."""
     diameter: Edge
     """Diameter of the aperture."""
     focus: Position
-    """Point on the axis."""
+    """Any point on the axis: it gives only the direction."""
 
 
 class DiscShape(ShapeSection):
-    """`kind = "disc"`: a plane piston."""
+    """`kind = "disc"`: a plane piston, in three dimensions."""
 
     surface = transducers.Disc
 
@@ -116,7 +119,7 @@ class DiscShape(ShapeSection):
 
 
 class BowlShape(ShapeSection):
-    """`kind = "bowl"`: a spherical cap; `focus` is a point on its axis."""
+    """`kind = "bowl"`: a spherical cap, in three dimensions."""
 
     surface = transducers.Bowl
 
@@ -124,15 +127,15 @@ class BowlShape(ShapeSection):
     apex: Position
     """Deepest point of the bowl."""
     radius: Edge
-    """Radius of curvature."""
+    """Radius of curvature: distance of the geometric focus from the apex."""
     diameter: Edge
     """Diameter of the aperture."""
     focus: Position
-    """Point on the axis."""
+    """Any point on the axis: it gives only the direction."""
 
 
 class RectangleShape(ShapeSection):
-    """`kind = "rectangle"`."""
+    """`kind = "rectangle"`, in three dimensions."""
 
     surface = transducers.Rectangle
 
@@ -150,17 +153,17 @@ class RectangleShape(ShapeSection):
 
 
 class AnnularShape(ShapeSection):
-    """`kind = "annular-array"`: rings of a bowl, each an element, by inner and outer diameter."""
+    """`kind = "annular-array"`: rings of a bowl, each an element, in three dimensions."""
 
     kind: Literal["annular-array"]
     apex: Position
     """Deepest point of the bowl."""
     radius: Edge
-    """Radius of curvature."""
+    """Radius of curvature: distance of the geometric focus from the apex."""
     diameters: Annotated[tuple[tuple[Annotated[Length, NonNegative], Edge], ...], NotEmpty]
     """Inner and outer diameter of each ring."""
     focus: Position
-    """Point on the axis."""
+    """Any point on the axis: it gives only the direction."""
 
     @property
     def elements(self) -> tuple[Surface, ...]:
@@ -209,7 +212,7 @@ class BurstSignal(Section):
     cycles: Annotated[Number, Positive]
     """Number of cycles."""
     window: Literal["gaussian", "hann"] = "gaussian"
-    """Window that the cycles are multiplied by."""
+    """Window that the cycles are multiplied by; a Gaussian ends at 3 standard deviations."""
 
     @property
     def signal(self) -> Signal:
@@ -234,7 +237,7 @@ _NUMBERS = Accepts("numbers, or rows of them")
 
 
 class SampledSignal(Section):
-    """`kind = "samples"`: values at equal intervals, in a NumPy file or a list.
+    """`kind = "samples"`: a cubic spline through values at equal intervals, and then 0.
 
     An array (samples, elements) has a signal for each element, or for each point of a mask.
     """
@@ -283,7 +286,7 @@ class SourceSection(Section):
     """Signal of all elements, or samples for each."""
     mode: Literal["additive", "uncorrected", "dirichlet"] = "additive"
     """Whether the source adds to the field ("additive"; "uncorrected" without the k-space
-    correction), or sets it ("dirichlet")."""
+    correction), or sets it until the signal ends ("dirichlet")."""
     weights: Annotated[tuple[Number, ...], NotEmpty] | None = None
     """Factor of each element; 1 by default."""
     phases: Annotated[tuple[Angle, ...], NotEmpty] | None = None

@@ -99,7 +99,7 @@ def test_files_of_records_need_obspy(
 ) -> None:
     (tmp_path / "observed.mseed").touch()
     monkeypatch.setitem(sys.modules, "obspy", None)
-    with pytest.raises(InputError, match=r"need ObsPy, .* pip install '.\[seismology\]'"):
+    with pytest.raises(InputError, match=r"need ObsPy, .* pip install -e '.\[seismology\]'"):
         compare(run, tmp_path / "observed.mseed")
 
 

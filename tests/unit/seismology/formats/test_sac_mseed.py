@@ -138,6 +138,6 @@ def test_without_obspy_the_cure_is_told(
     array: xarray.DataArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "obspy", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[seismology\]'"):
+    with pytest.raises(InputError, match=r"pip install -e '\.\[seismology\]'"):
         write_mseed([array], tmp_path / "s.mseed")
     assert not (tmp_path / "s.mseed").exists()

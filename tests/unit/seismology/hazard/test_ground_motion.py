@@ -155,7 +155,7 @@ def test_what_models_cannot_do(pygmm: Any) -> None:
 
 def test_without_pygmm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygmm", None)
-    with warnings.catch_warnings(), pytest.raises(InputError, match=r"pip install '.\[hazard\]'"):
+    with warnings.catch_warnings(), pytest.raises(InputError, match=r"-e '.\[hazard\]'"):
         GroundMotionModel("BSSA14")
 
 

@@ -218,11 +218,8 @@ def test_zarr_stores(pga: Floats, tmp_path: Path) -> None:
     assert np.array_equal(found.samples(PGA, RUPTURES, found.sites(760.0)).values, pga)
 
 
-def test_folders_that_are_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match=r"cannot be read as Zarr|needs zarr"):
-        Intensities.open(tmp_path)
-    monkeypatch.setattr("groundswell.seismology.hazard.intensities.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="needs zarr; pip install zarr"):
+def test_folders_that_are_no_store(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be read as Zarr|zarr cannot be imported"):
         Intensities.open(tmp_path)
 
 

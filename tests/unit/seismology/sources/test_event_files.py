@@ -260,7 +260,7 @@ def test_a_depth_in_the_wrong_unit(tmp_path: Path) -> None:
 def test_without_obspy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = quakeml()
     monkeypatch.setitem(sys.modules, "obspy", None)
-    with pytest.raises(InputError, match=r"an earthquake needs ObsPy; .*pip install '.\[seismo"):
+    with pytest.raises(InputError, match=r"an earthquake needs ObsPy; .*pip install -e '.\[seismo"):
         entry(tmp_path, content)
 
 

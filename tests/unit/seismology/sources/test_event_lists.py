@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from damage import count_refused
-from event_files import ORIGIN, Quake, cmtsolution, quakeml
+from event_files import ORIGIN, Quake, cmtsolution, obspy_event, quakeml, written
 from variants import long_variants
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.events import EventFile, EventSection
+from groundswell.seismology.case.green import StrainGreenTensorOutput
+from groundswell.seismology.green.point_files import placed_points
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
@@ -26,6 +29,7 @@ pytest.importorskip("obspy")
 
 GEOGRAPHY = Geography.from_center((11.3, 44.5), (80e3, 80e3), 25.0)
 MOMENTS = np.random.default_rng(5).uniform(1, 3, 20) * 1e16
+NO_EVENT = EventSection()
 STARTS = np.random.default_rng(6).uniform(1.0, 4.0, 20)
 
 
@@ -63,12 +67,18 @@ def entry(folder: Path, content: bytes, geography: Any = GEOGRAPHY, **keys: Any)
     return read_entry(path, geography, **keys)
 
 
-def read_entry(path: Path, geography: Any = GEOGRAPHY, **keys: Any) -> SourceEntry:
+def read_entry(
+    path: Path, geography: Any = GEOGRAPHY, event: Any = NO_EVENT, **keys: Any
+) -> SourceEntry:
     section = EventFile(kind="event", file=path, **{"select": "all", **keys})
-    rock = [lambda *at: np.full(np.shape(at[0]), 3e10)] * 3
-    context = SourceContext(geography, 0.01, 20.0, (100.0,) * 3, *rock)
-    (found,) = build_sources([section], context, complete_event(EventSection(), [section]))
+    completed = complete_event(event, [section])
+    (found,) = build_sources([section], context_of(geography), completed)
     return found
+
+
+def context_of(geography: Any = GEOGRAPHY) -> SourceContext:
+    rock = [lambda *at: np.full(np.shape(at[0]), 3e10)] * 3
+    return SourceContext(geography, 0.01, 20.0, (100.0,) * 3, *rock)
 
 
 def check(found: SourceEntry, strike: float = 40.0, dip: float = 35.0, rake: float = 80.0) -> None:
@@ -142,6 +152,45 @@ def test_the_net_moment_and_the_origin_time(tmp_path: Path) -> None:
     assert found.released_by(20.0) == pytest.approx(1.0)
     event = complete_event(EventSection(), [found.section])
     assert (event.origin_time, event.centroid_time) == (f"{ORIGIN}Z", None)
+
+
+def centroids(folder: Path, quakes: list[Quake], **keys: Any) -> EventFile:
+    """Events of which the file has the centroids, but not the origins."""
+    events = [obspy_event(quake) for quake in quakes]
+    for event in events:
+        event.origins = event.origins[1:]
+    path = folder / "centroids.xml"
+    path.write_bytes(written(events, "QUAKEML"))
+    return EventFile(kind="event", file=path, **{"select": "all", **keys})
+
+
+@pytest.mark.parametrize("event", [{}, {"centroid_time": ORIGIN}], ids=["no-date", "centroid"])
+def test_centroids_without_origin_time_need_the_date_of_time_0(
+    tmp_path: Path, event: dict[str, str]
+) -> None:
+    section, first = centroids(tmp_path, fault(False)), STARTS.min() + 0.75
+    date = datetime.fromisoformat(ORIGIN) + timedelta(seconds=float(first.round(4)))
+    with pytest.raises(InputError, match=r"the events have no origin time; give the date of") as e:
+        complete_event(EventSection(**event), [section])
+    assert f"event.origin_time of the case, such as {date.isoformat()}Z, the first" in str(e.value)
+    check(read_entry(section.file, event=EventSection(origin_time=ORIGIN)))
+
+
+def test_all_of_one_event_are_that_event(tmp_path: Path) -> None:
+    """Without an origin time, time 0 is its centroid time."""
+    found = [centroids(tmp_path, fault(False)[:1], select=each) for each in ("all", None)]
+    events = [complete_event(EventSection(), [section]) for section in found]
+    assert events[0] == events[1] and events[0].centroid_time is not None
+    points = [read_entry(each.file, select=each.select).points for each in found]
+    assert points[0][0].start == points[1][0].start == pytest.approx(-0.75, abs=0.01)
+
+
+def test_positions_need_no_date(tmp_path: Path) -> None:
+    section = centroids(tmp_path, fault(False), x=9e3, y=8e3)
+    points = StrainGreenTensorOutput(station="A", rupture=section)
+    found = placed_points(points, context_of())
+    first = int(STARTS.argmin())
+    assert tuple(found.positions[first, :2]) == pytest.approx((9e3, 8e3), abs=1e-3)
 
 
 @pytest.mark.parametrize("key", ["depth", "magnitude", "mechanism"])

@@ -165,7 +165,7 @@ def test_the_rupture_in_the_grid(tmp_path: Path, rng: np.random.Generator) -> No
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("TRUP", "TROP", "there is no column TRUP .a model without times does not radiate"),
+        ("LAT LON X==EW Y==NS Z", "LAT LON X==EW Y==NS D", "there is no column Z; add it"),
         ("SLIP", "SLOP", "there is no column SLIP"),
         ("% LAT LON", "% LAT LAN", "numbers without the names of their columns"),
         ("Nsbfs = 6", "Nsbfs = 7", "Nsbfs = 7 subfaults, but 6 rows; the file is truncated"),

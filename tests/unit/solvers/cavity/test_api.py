@@ -46,6 +46,25 @@ def test_arrays_and_a_case_file_give_the_same(result: Any, tmp_path: Path) -> No
     assert result.heat == expected.heat and result.summary["title"] == "flat"
 
 
+def test_a_flow_that_is_steady_before_a_record_begins_is_told() -> None:
+    where = {"kind": "points", "positions": [[0.5, 0.5, 0.5]]}
+    rows = {
+        "early.nc": (2, ["raw", "max"]),
+        "late.nc": (900_000, ["max"]),
+        "end.nc": (0, ["final"]),
+    }
+    records = [
+        {"fields": ["T"], "where": where, "from": begin, "what": what, "file": file}
+        for file, (begin, what) in rows.items()
+    ]
+    found = simulate(output={"record": records})
+    assert found.summary["warnings"] == [
+        "the record 'late.nc' has no samples: it begins at step 900000, but the run ended after "
+        f"{found.summary['steps']} steps; choose an earlier step"
+    ]
+    assert np.isnan(found.records["late.nc"]["T_max"]).all()
+
+
 def test_uneven_points_are_those_of_a_case_file(result: Any) -> None:
     stretched = simulate(stretching={"x": 1.5})
     positions = {"x": stretched.fields["x"].values[1:-1], "z": result.fields["z"].values[1:-1]}

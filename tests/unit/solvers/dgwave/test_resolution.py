@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from checked import warnings_of
 from dgwave_cases import setup
+
+from groundswell.seismology.media.text_columns import TextColumns
 
 SOFT, ROCK = {"vp": 1800, "vs": 900, "rho": 2000}, {"vp": 3000, "vs": 1700, "rho": 2500}
 LAYERS = {"kind": "layered", "layers": [{"top": 0, **SOFT}, {"top": 100, **ROCK}]}
@@ -72,3 +77,28 @@ def test_refinement_has_a_limit() -> None:
         setup(grid__spacing=[800, 800, 600], refinement={"frequency": 1}, **more)
     )
     assert "refinement.levels to 6 and divide grid.spacing by 2," in warnings[0]
+
+
+def test_a_model_is_read_once_for_all_levels(tmp_path: Path, monkeypatch: Any) -> None:
+    """And has the speeds of the same layers without a file."""
+    model, read = tmp_path / "model.txt", []
+    points = itertools.product((-500, 500, 5000), (-500, 500, 5000), (0, 99, 101, 5000))
+    rows = ([*at, *(SOFT if at[2] < 100 else ROCK).values()] for at in points)
+    lines = [" ".join(map(str, row)) for row in rows]
+    model.write_text("\n".join(["x y depth vp vs rho", *lines]))
+    monkeypatch.setattr(TextColumns, "parts", counted_by(read, TextColumns.parts))
+    more = {"refinement": {"frequency": 5, "levels": 2}, "source__0__time_function": PULSE}
+    levels = [
+        setup(medium=medium, **more).geometry.forest.levels
+        for medium in ({"kind": "columns", "file": str(model)}, LAYERS)
+    ]
+    np.testing.assert_array_equal(*levels)
+    assert np.ptp(levels[0]) > 0 and len(read) == 1
+
+
+def counted_by(calls: list[Any], function: Any) -> Any:
+    def counting(self: Any) -> Any:
+        calls.append(self)
+        return function(self)
+
+    return counting

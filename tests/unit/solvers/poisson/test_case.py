@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.solvers.poisson.setup import prepare
-from groundswell.solvers.poisson.time_section import TimeSection
 from groundswell.spectral_elements.boundary import TaggedFaces
 from groundswell.spectral_elements.partition import ElementPartition
 
@@ -178,15 +176,6 @@ def test_a_file_without_the_side(tmp_path: Path) -> None:
     said = "boundaries.roof: is not a side of the mesh.*; its sides are wall, bottom or top"
     with pytest.raises(CaseError, match=said):
         prepare(made)
-
-
-def test_the_guide_names_every_key() -> None:
-    guide = (ROOT / "docs" / "poisson.md").read_text()
-    content = case(equation={"exact": 0}).model_dump(exclude={"run", "title", "solver", "time"})
-    keys = {key for section in content.values() for key in section} - {"west"}
-    keys |= {*TimeSection.model_fields}
-    assert {"degree", "screening", "periodic"} <= keys
-    assert not keys - set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]*`", guide))))
 
 
 # --- nodes, sides, shares -------------------------------------------------------------------------

@@ -122,8 +122,8 @@ def test_the_numbers_are_findings_of_the_run(continuous: Any, pulse: Any) -> Non
         assert found["mechanical_index"] == pytest.approx(numbers.mechanical_index)
         assert found["widths"]["x"] is None  # a plane wave
         json.dumps(found, allow_nan=False)
-    labels = {each["label"]: each["text"] for each in pulse.summary["findings"]["quantities"]}
-    assert labels["ISPTA"].endswith("plane wave over the run")
+    texts = {each["label"]: each["text"] for each in pulse.summary["findings"]["quantities"]}
+    assert texts["ISPTA, plane wave over the run"].endswith("/cm²")
     assert continuous.summary["findings"]["mean_intensity"] == pytest.approx(
         continuous.beam().recorded_intensity.value
     )

@@ -90,6 +90,18 @@ def test_results_are_read_as_arrays(result: Any) -> None:
     assert series["p"][:, 0].max() == pytest.approx(largest)
 
 
+def test_records_may_be_given_in_the_section_output() -> None:
+    one, other = ({"fields": ["p"], "where": POINT, "file": name} for name in ("a.nc", "b.nc"))
+    given: dict[str, Any] = {"spacing": 1e-3, "duration": 1e-6, "output": {"record": [one]}}
+    medium = {"speed": SPEED, "density": 1e3}
+    case = api.build_case(medium, [SOURCE], **given, records=[other])
+    assert [record.file for record in case.output.record] == ["a.nc", "b.nc"]
+    case = api.build_case(medium, [SOURCE], **given)
+    assert [record.file for record in case.output.record] == ["a.nc"]
+    with pytest.raises(CaseError, match=r"output\.record"):
+        api.build_case(medium, [SOURCE], **{**given, "output": {"record": one}})
+
+
 def test_results_that_were_not_written_name_the_key(solid: Any) -> None:
     with pytest.raises(InputError, match=r"run the case with output\.medium = true"):
         _ = solid.medium

@@ -8,7 +8,7 @@ from typing import Any
 from groundswell.bench.documents import Document, Item
 from groundswell.bench.drawing import distinct
 from groundswell.bench.rows import Measured, Row
-from groundswell.bench.tables import Column, fraction
+from groundswell.bench.tables import Column, amount, fraction
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.benchmarks import published
 from groundswell.solvers.cavity.benchmarks.tables import GPUDIRECT, VERSIONS
@@ -23,7 +23,7 @@ def _efficiency_of(value: float) -> str:
 
 
 SPEED = [
-    Column("ssspnt", "ssspnt", "{:,.4g}"),
+    Column("ssspnt", "ssspnt", amount),
     Column("efficiency", "efficiency", _efficiency_of, unit=EFFICIENCY),
 ]
 

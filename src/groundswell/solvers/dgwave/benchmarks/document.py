@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from groundswell.bench.documents import Document, Item, mean, named
 from groundswell.bench.drawing import distinct
 from groundswell.bench.rows import Measured, Row
-from groundswell.bench.tables import Column, fraction, milliseconds, percent, times
+from groundswell.bench.tables import Column, amount, fraction, milliseconds, percent, times
 from groundswell.errors import counted
 from groundswell.solvers.dgwave.benchmarks.problems import Configuration
 from groundswell.solvers.dgwave.benchmarks.published import (
@@ -180,7 +180,7 @@ ITEMS = [
         V100,
         [
             Column("flops/B", "intensity", "{:.3g}"),
-            Column("GFLOP/s", "GFLOPS", "{:,.4g}"),
+            Column("GFLOP/s", "GFLOPS", amount),
             Column("of the roofline", "share", fraction),
         ],
         "The figures show no numbers. We count operations and bytes in the source; the paper reads "

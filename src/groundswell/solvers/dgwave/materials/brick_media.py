@@ -11,10 +11,17 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.exchange.communicator import Communicator
+from groundswell.grids.axis import Spacings
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree import Forest
-from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import Material, Medium, sample_points, solid_at_points
+from groundswell.seismology.media.build import build_media as build_grid_media
+from groundswell.seismology.media.material import (
+    Counts,
+    Material,
+    Medium,
+    sample_points,
+    solid_at_points,
+)
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.averages import KeptAverages
@@ -96,14 +103,16 @@ def build_media(case: DgWaveCase, grid: Bricks, comm: Communicator | None = None
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
     """
-    return [_medium(case, grid, level, comm) for level in range(deepest_level(case, grid) + 1)]
+    assert not isinstance(case.medium, VolumesSection)  # which are those of a mesh
+    grids = [_halved(grid, level) for level in range(deepest_level(case, grid) + 1)]
+    return build_grid_media(case.medium, grids, case.grid.frame, comm)
 
 
-def _medium(case: DgWaveCase, grid: Bricks, level: int, comm: Communicator | None) -> Medium:
+def _halved(grid: Bricks, level: int) -> tuple[Counts, Spacings]:
+    """The number of elements along x, y and z that are halved this many times, and their edges."""
     nx, ny, nz = (n << level for n in grid.region)
     hx, hy, hz = (axis.divided(2**level).spacing for axis in grid.axes)
-    assert not isinstance(case.medium, VolumesSection)  # which are those of a mesh
-    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame, comm)
+    return (nx, ny, nz), (hx, hy, hz)
 
 
 def read_material(

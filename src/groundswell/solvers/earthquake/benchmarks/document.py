@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundswell.bench.documents import Document, Item, named
 from groundswell.bench.rows import Measured, Row
-from groundswell.bench.tables import Column, fraction, milliseconds, percent
+from groundswell.bench.tables import Column, amount, fraction, milliseconds, percent
 from groundswell.errors import counted
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.earthquake.benchmarks.published import (
@@ -79,7 +79,7 @@ ITEMS = [
         "throughput of a device",
         "the devices that the rows name, each of several in a run",
         [
-            Column("million points/s", "MLUPS", "{:,.4g}"),
+            Column("million points/s", "MLUPS", amount),
             Column("of bandwidth", "share", fraction),
         ],
         "AWP-ODC's values include the exchange between several devices with 160 x 160 x 2048 "

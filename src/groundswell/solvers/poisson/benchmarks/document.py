@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundswell.bench.documents import Document, Item
 from groundswell.bench.rows import Measured, Row
-from groundswell.bench.tables import Column, fraction, percent
+from groundswell.bench.tables import Column, amount, fraction, percent
 from groundswell.errors import counted
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
 from groundswell.solvers.poisson.benchmarks.published import (
@@ -26,7 +26,7 @@ LARGEST = "N = {}, the largest problem, {}"
 
 
 def _gflops(key: str, head: str) -> Column:
-    return Column(head, key, "{:,.4g}")
+    return Column(head, key, amount)
 
 
 # --- the operator ---------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _efficiency(row: Row) -> str | None:
     return None if published is None else percent(published, 1)
 
 
-RATE = Column("MDOF/s a rank", "throughput", "{:,.4g}", unit=1e6)
+RATE = Column("MDOF/s a rank", "throughput", amount, unit=1e6)
 ITEMS = [
     Item(
         "Figure 3",
@@ -125,7 +125,7 @@ ITEMS = [
             _gflops("gflops", "GFLOP/s"),
             _gflops("roofline", "roofline"),
             Column("of it", "share", fraction),
-            Column("streamed, GB/s", "rate", "{:,.4g}", unit=1e9),
+            Column("streamed, GB/s", "rate", amount, unit=1e9),
         ],
         "The figure has curves for N = 1 to 15, of which the text gives the value for N = 15. The "
         "roofline is that of the paper, with the rate that the device streams just then. Data of "

@@ -1,4 +1,4 @@
-"""The picture of a treatment: the largest rise of the temperature, and the lesion."""
+"""The picture of a treatment: the largest temperatures, and the lesion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTOUR = "#37d5c8"
 
 
 def heat_picture(results: str | Path) -> Path | None:
-    """Draw `heat.png`: the largest rise in the planes through the hottest point, and the lesion.
+    """Draw `heat.png`: the largest temperatures around the hottest point, and the lesion.
 
     Args:
         results: folder with `heat.nc`.
@@ -42,31 +42,32 @@ def heat_picture(results: str | Path) -> Path | None:
     """
     folder = Path(results)
     found = open_dataset(folder / HEAT_FILE)
-    rise = found["temperature_max"] - float(found["hottest"][0])
-    position = _hottest(rise)
-    if not float(rise.max()) > 0:
+    largest = found["temperature_max"]
+    limits = float(found["hottest"][0]), float(largest.max())
+    if not limits[1] > limits[0]:
         return None
+    position = _hottest(largest)
     planes, outline = planes_of(position), outlined_property(folder)
-    cuts = [through(rise, position, plane) for plane in planes]
+    cuts = [through(largest, position, plane) for plane in planes]
     path, has_lesion = folder / "heat.png", float(found["dose"].max()) >= LESION
     with plane_picture(path, cuts) as panels:
         for axes, cut, plane in zip(panels, cuts, planes, strict=False):
-            image = draw_plane(axes, cut, position, float(rise.max()))
+            image = draw_plane(axes, cut, position, limits)
             if outline is not None:
                 draw_outline(axes, through(outline, position, plane))
             if has_lesion:
                 _draw_lesion(axes, through(found["dose"], position, plane))
-        colour_bar(panels[-1], image, "Largest rise (K)")
+        colour_bar(panels[-1], image, "Largest temperature (°C)")
         peak = f"{found.attrs['peak_temperature']:.3g} °C at {place_text(position)}"
         line = f"; line: {LESION:g} CEM43" if has_lesion else ""
         headline(panels[0], title_of(found.attrs, "Heat"), peak + line)
     return path
 
 
-def _hottest(rise: xarray.DataArray) -> dict[str, float]:
+def _hottest(temperature: xarray.DataArray) -> dict[str, float]:
     """The position of the largest value, by axis with more than one point."""
-    at = rise.isel(rise.argmax(...))
-    return {axis: float(at[axis]) for axis in "xyz" if rise.sizes[axis] > 1}
+    at = temperature.isel(temperature.argmax(...))
+    return {axis: float(at[axis]) for axis in "xyz" if temperature.sizes[axis] > 1}
 
 
 def _draw_lesion(axes: Axes, dose: xarray.DataArray) -> None:

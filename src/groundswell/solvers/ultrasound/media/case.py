@@ -34,7 +34,7 @@ class FileSection(Section):
     """A file with values on a rectilinear grid."""
 
     file: DataFile
-    """NetCDF or HDF5 file with coordinates x, y, z, or a NIfTI image."""
+    """NetCDF or HDF5 file with coordinates x, y, z; for labels and CT numbers, also NIfTI."""
     axes: tuple[SignedAxis, SignedAxis, SignedAxis] = ("x", "y", "z")
     """Axes of the file along x, y and z of the case; "-z" is the reversed z axis."""
     offset: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
@@ -191,9 +191,10 @@ class MediumSection(Section):
     nonlinearity: Annotated[Values, _NUMBER, NonNegative, OrArray] = 0.0
     """Parameter B/A; if it is 0 everywhere, the equations are linear."""
     effects: tuple[Effect, ...] = ("absorption", "dispersion")
-    """Effects to include."""
+    """Effects to include. Dispersion would be infinite for y = 1 and y = 3; leave it out."""
     shape: tuple[ShapeSection, ...] = ()
-    """Parts with other properties; later ones replace earlier ones."""
+    """Parts with other properties; later ones replace earlier ones. With two coordinates, they
+    extend to infinity along z."""
     file: MediumFile | None = None
     """Properties, CT numbers or labels on a grid."""
 

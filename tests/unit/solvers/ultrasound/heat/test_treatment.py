@@ -22,6 +22,7 @@ from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
 from groundswell.cli.app import app
 from groundswell.errors import InputError
+from groundswell.solvers.ultrasound.heat import picture
 from groundswell.solvers.ultrasound.heat.dose import dose_of
 from groundswell.solvers.ultrasound.heat.tissue import BONE, Tissue
 from groundswell.solvers.ultrasound.heat.treatment import Exposure, treat
@@ -178,6 +179,19 @@ def test_the_command_writes_a_file_and_a_picture(beam: Any, tmp_path: Path) -> N
         expected = beam.heat(10.0, 2.0, bone=BONE).fields
         assert_allclose(written["dose"], expected["dose"])
         assert written["temperature_max"].attrs["units"] == "degC"
+
+
+def test_the_picture_shows_temperatures(beam: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    bars = []
+    monkeypatch.setattr(
+        picture, "colour_bar", lambda axes, image, label: bars.append((image, label))
+    )
+    found = beam.heat(10.0, start=36.0)
+    found.write(shutil.copytree(beam.folder, tmp_path / "results"))
+    assert picture.heat_picture(tmp_path / "results") is not None
+    ((image, label),) = bars
+    assert image.get_clim() == pytest.approx((36.0, found.peak_temperature))
+    assert label == "Largest temperature (°C)"
 
 
 def test_a_medium_without_absorption_is_not_heated(tmp_path: Path) -> None:

@@ -221,4 +221,4 @@ def test_a_missing_nibabel_is_explained(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "ct.nii"
     path.write_bytes(b"")
     monkeypatch.setitem(sys.modules, "nibabel", None)
-    assert "pip install '.[ultrasound]'" in refusal(file=labels_file(path))
+    assert "pip install -e '.[ultrasound]'" in refusal(file=labels_file(path))

@@ -16,8 +16,8 @@ x = spacing * np.arange(120)
 bone = np.broadcast_to((x > 10e-3) & (x < 12e-3), (80, 120))
 arc = {
     "kind": "arc",
-    **{"apex": ["1 mm", "10 mm"], "focus": ["21 mm", "10 mm"]},
-    **{"radius": "20 mm", "diameter": "16 mm"},
+    "apex": ["1 mm", "10 mm"], "focus": ["21 mm", "10 mm"],
+    "radius": "20 mm", "diameter": "16 mm",
 }
 burst = {"kind": "burst", "frequency": "1 MHz", "cycles": 4}
 transducer = {"shape": arc, "signal": burst, "pressure": "100 kPa"}
@@ -33,6 +33,10 @@ figure, panels = plt.subplots(1, 2, figsize=(11, 3.6), sharey=True, layout="cons
 for (name, medium), axes in zip(media.items(), panels, strict=True):
     result = gs.ultrasound.simulate(medium, [transducer], spacing=spacing, duration="21 us")
     peak = result.fields["p_max"].squeeze() / 1e3
-    peak.plot(ax=axes, cmap="magma", vmin=0, vmax=350, cbar_kwargs={"label": "kPa"})
-    axes.set(aspect="equal", title=f"{name}: {result.focus.pressure / 1e3:.0f} kPa at the focus")
+    drawn = axes.pcolormesh(1e3 * peak["x"], 1e3 * peak["y"], peak, cmap="magma", vmin=0, vmax=350)
+    title = f"{name}: {result.focus.pressure / 1e3:.0f} kPa at the focus"
+    axes.set(aspect="equal", xlabel="x (mm)", title=title)
+panels[0].set_ylabel("y (mm)")
+panels[1].contour(1e3 * x, 1e3 * peak["y"], bone, levels=[0.5], colors="white", linewidths=0.8)
+figure.colorbar(drawn, label="largest pressure (kPa)", extend="max")
 plt.show()

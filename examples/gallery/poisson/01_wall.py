@@ -29,7 +29,9 @@ with gs.poisson.Problem(wall, 5, sides, conductivity=conductivity) as problem:
     loss = problem.flows(u)["west"]
 
 x, z = np.linspace(0, 0.32, 129), np.linspace(0, 1, 201)
-u.at(x, 0.5, z).plot.contourf(x="x", y="z", levels=26, cmap="RdBu_r")
+u.at(x, 0.5, z).plot.contourf(
+    x="x", y="z", levels=26, cmap="RdBu_r", cbar_kwargs={"label": "temperature (°C)"}
+)
 plt.axvline(0.24, color="black", linewidth=0.8)
-plt.title(f"The wall loses {loss:.0f} W")
+plt.gca().set(xlabel="x (m)", ylabel="z (m)", title=f"The wall loses {loss:.0f} W")
 plt.show()

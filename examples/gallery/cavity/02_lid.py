@@ -14,8 +14,8 @@ import groundswell as gs
 fluid = {"kind": "reynolds", "reynolds": 400.0}
 still = {"kind": "adiabatic"}
 sides = {
-    **{"west": still, "east": still, "bottom": still},
-    **{"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}},
+    "west": still, "east": still, "bottom": still,
+    "south": {"kind": "symmetry"}, "north": {"kind": "symmetry"},
     "top": {"kind": "adiabatic", "velocity": [1.0, 0.0, 0.0]},
 }
 plane = gs.cavity.simulate((47, 1, 47), fluid, sides).fields.isel(y=0)
@@ -27,5 +27,5 @@ velocity = plane["u"].values, plane["w"].values
 axes.streamplot(
     plane["x"].values, plane["z"].values, *velocity, color="white", linewidth=0.6, density=1.5
 )
-axes.set(aspect="equal", title="Re = 400")
+axes.set(aspect="equal", xlabel="x", ylabel="z", title="Re = 400")
 plt.show()
