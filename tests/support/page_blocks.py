@@ -105,7 +105,7 @@ def all_blocks() -> list[Block]:
 
 def table() -> str:
     """How many blocks of each page tests treat in which way."""
-    ways = (*TREATED.values(), *reversed(MARKS), UNTOUCHED)
+    ways = (*dict.fromkeys(TREATED.values()), *reversed(MARKS), UNTOUCHED)
     counts: dict[str, Counter[str]] = {}
     for block in all_blocks():
         counts.setdefault(block.page, Counter())[block.way] += 1

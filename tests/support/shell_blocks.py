@@ -176,9 +176,10 @@ def _mpiexec(session: Session, arguments: Words) -> None:
 
 
 def _sbatch(session: Session, arguments: Words) -> None:
-    """The command that a script runs, if there is one."""
-    if arguments[1:]:
-        session.check_command(arguments[1:])
+    """The command that a script runs, if there is one: what follows options and the script."""
+    script = next(n for n, word in enumerate(arguments) if not word.startswith("-"))
+    if arguments[script + 1 :]:
+        session.check_command(arguments[script + 1 :])
 
 
 def _cd(session: Session, arguments: Words) -> None:
@@ -202,6 +203,7 @@ def _files_only(session: Session, arguments: Words) -> None:
     """Nothing more than that the files exist."""
 
 
+FILES_ONLY = ("python", "python3", "bash", "test", "docs", ".", "diff", "apptainer")
 PROGRAMS: dict[str, Callable[[Session, Words], None]] = {
     "groundswell": _groundswell,
     "kspaceFirstOrder-OMP": _kwave("kspaceFirstOrder-OMP"),
@@ -210,5 +212,5 @@ PROGRAMS: dict[str, Callable[[Session, Words], None]] = {
     "sbatch": _sbatch,
     "cd": _cd,
     "pip": _pip,
-    **dict.fromkeys(("python", "python3", "test", "docs", ".", "diff"), _files_only),
+    **dict.fromkeys(FILES_ONLY, _files_only),
 }
