@@ -26,7 +26,7 @@ from groundswell.version import __version__
 Row = tuple[str, str]  # label and value
 
 NAME = "report.html"
-FINDINGS_SHOWN, LONGEST_TILE = 6, 24  # on top of the page; characters
+FINDINGS_SHOWN, LONGEST_TILE = 6, 16  # on top of the page; characters
 TILES_IN_ROW = 4  # at most, on a wide page
 _MEDIA = {".png": "image/png", ".gif": "image/gif", ".mp4": "video/mp4"}
 _TEMPLATES = environment()
