@@ -40,7 +40,7 @@ def amplitude(shapes):
         [transducer],
         points=(502, 282, 282), spacing="0.25 mm", duration="150 us",
         grid={"origin": ["-5 mm", "-35 mm", "-35 mm"]},
-        time={"step": "25 ns"}, records=[steady], backend="cuda", quiet=False,
+        records=[steady], backend="cuda", quiet=False,
     )
     return result.records["steady.nc"]["p_amplitude"].squeeze() / 1e3
 
