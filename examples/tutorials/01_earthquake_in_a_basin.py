@@ -11,7 +11,7 @@ basin explain the records? Would rock alone do?
 
 The records of this page are *not real*: a finer simulation of the same basin wrote them, so we know
 the truth. Everything else is as with your own data. The script takes about a minute on two cores,
-and needs ``pip install '.[seismology]'``.
+and needs ``pip install 'groundswell[seismology]'``.
 """
 
 from pathlib import Path

@@ -248,7 +248,7 @@ assert grid[row, column] > 1.2 * curves["map"].sel(return_period=475, site=rock_
 # - ``distribution = "samples"`` counts variations instead of fitting a distribution. The curve ends
 #   at the strongest one, so it needs more of them.
 # - Add branches with published models: ``[[intensities]]`` with ``model = "BSSA14"`` and a weight.
-#   They need ``pip install '.[hazard]'``.
+#   They need ``pip install 'groundswell[hazard]'``.
 # - Response spectra instead of peak velocity: ``output.intensity`` with ``maps`` in the case, and
 #   ``measures = ["rotd50(3.0)"]``.
 # - Finite ruptures, thousands of variations: record strain Green tensors of a few sites instead of

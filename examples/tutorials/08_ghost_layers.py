@@ -10,8 +10,8 @@ processes, without writing any messages yourself?
 **Output.** Blocks of the array, one for each process, whose ghost layers are filled on request. The
 result has the same bits on any number of processes.
 
-The script takes a few seconds. To start several processes, it needs ``pip install '.[mpi]'``;
-without it, one process runs.
+The script takes a few seconds. To start several processes, it needs
+``pip install 'groundswell[mpi]'``; without it, one process runs.
 """
 
 import os
