@@ -36,7 +36,9 @@ with gs.Simulation(case, settings=settings_of(settings)) as simulation:
     simulation.advance(int(steps))  # fills the caches
     start = time.perf_counter()
     made = simulation.advance(int(steps))
-    print((time.perf_counter() - start) / made if made else "too few steps")
+    if not made:
+        raise SystemExit("too few steps; lengthen the case with --set, or lower --steps")
+    print((time.perf_counter() - start) / made)
 """
 COMMAND = """
 import sys, time
@@ -115,10 +117,14 @@ def checked_out(commits: Sequence[str], folder: Path) -> Iterator[list[Path]]:
     git = ["git", "-C", str(ROOT), "worktree"]
     try:
         for path, commit in zip(paths, commits, strict=True):
-            subprocess.run([*git, "add", "--quiet", "--detach", str(path), commit], check=True)
+            done = subprocess.run(
+                [*git, "add", "--quiet", "--detach", str(path), commit], check=False
+            )
+            if done.returncode:
+                raise SystemExit(f"{commit} cannot be checked out")
         yield paths
     finally:
-        for path in paths:
+        for path in (path for path in paths if path.exists()):
             subprocess.run([*git, "remove", "--force", str(path)], check=False)
 
 

@@ -121,9 +121,12 @@ def findings_in(summary: Mapping[str, object]) -> list[Row]:
 
 
 def _first_findings(summary: Mapping[str, object]) -> list[Row]:
-    """The first findings whose text is short enough for a tile."""
-    rows = findings_in(summary)
-    return [(text, label) for label, text in rows if len(text) <= LONGEST_TILE][:FINDINGS_SHOWN]
+    """The first findings that are not positions and whose text is short enough for a tile."""
+    given = _list(_mapping(summary.get("findings")).get("quantities"))
+    numbers = [each for each in given if not isinstance(_mapping(each).get("value"), Mapping)]
+    groups = _groups({"quantities": numbers}).values()
+    rows = [(text, label) for group in groups for label, text in group]
+    return [row for row in rows if len(row[0]) <= LONGEST_TILE][:FINDINGS_SHOWN]
 
 
 def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:

@@ -49,6 +49,23 @@ def test_the_readme_lists_the_extras_for_users() -> None:
     assert named == set(project["optional-dependencies"]) - {"dev", "docs", "nvcomp", "parsl"}
 
 
+EXTRAS = re.compile(
+    r"""install\(['"](\w+)['"]\)|pip install.*?['"](?:\.|groundswell)\[([\w,]+)\]['"]"""
+)
+
+
+def test_every_extra_that_is_named_exists() -> None:
+    """In pages, examples and messages."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    folders = [ROOT / "docs", ROOT / "examples", ROOT / "src"]
+    suffixes = {".md", ".py", ".toml", ".ipynb", ".sh", ".def"}
+    files = (path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes)
+    texts = [path.read_text(encoding="utf-8") for path in (*files, *ROOT.glob("*.md"))]
+    found = [a or b for text in texts for a, b in EXTRAS.findall(text)]
+    named = {extra for each in found for extra in each.split(",")}
+    assert len(named) > 8 and named <= set(project["optional-dependencies"])
+
+
 # Billions per second on an H200 in the README and the paper, and the figures of the pages in docs.
 MEASURED = {
     "18.6 billion points/s": "18,592",

@@ -237,6 +237,15 @@ def test_findings_come_first_and_performance_last(tmp_path: Path) -> None:
     assert [text for text in dict.fromkeys(texts) if text in order] == order
 
 
+def test_positions_are_no_tiles(tmp_path: Path) -> None:
+    position = {"label": "place", "text": "x = 1 m", "value": {"x": 1.0}, "group": "motion"}
+    found = {"quantities": [position, *FINDINGS["findings"]["quantities"]]}
+    with pixels_drawn():
+        texts = Page(write_report(write_results(tmp_path, SUMMARY | {"findings": found}))).texts
+    tiles = texts[: texts.index("Warnings")]
+    assert "3 m/s" in tiles and "x = 1 m" not in tiles and "x = 1 m" in texts
+
+
 @pytest.mark.parametrize("count", range(1, 13))
 def test_no_tile_stands_alone_in_its_row(count: int) -> None:
     columns = columns_of(count)

@@ -30,6 +30,11 @@ def test_each_peak_has_its_place() -> None:
     }
 
 
+@pytest.mark.parametrize(("speed", "text"), [(4.2e-4, "420 µm/s"), (14.6, "14.6 m/s")])
+def test_velocities_have_the_unit_of_the_map(speed: float, text: str) -> None:
+    assert found(np.full((2, 3), speed), np.zeros((2, 3)))["peak_velocity"] == (speed, text)
+
+
 def test_places_are_in_degrees_where_they_are_known() -> None:
     pgv = np.zeros((2, 3))
     pgv[0, 1] = 1.0

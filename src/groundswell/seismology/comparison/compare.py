@@ -15,7 +15,14 @@ from groundswell.seismology.comparison import pictures
 from groundswell.seismology.comparison.directions import read_directions
 from groundswell.seismology.comparison.measures import Row, measure
 from groundswell.seismology.comparison.pairs import Pair, Station
-from groundswell.seismology.comparison.records import Record, origin_of, read_motion, read_records
+from groundswell.seismology.comparison.records import (
+    Record,
+    origin_of,
+    parts_of,
+    read_motion,
+    read_records,
+)
+from groundswell.seismology.comparison.resolution import unresolved
 from groundswell.seismology.comparison.stations import few, stations, unmatched
 from groundswell.seismology.comparison.tables import medians, text_table, write_tables
 from groundswell.seismology.formats.seismograms import QUANTITIES
@@ -121,6 +128,7 @@ def compare(
         raise InputError(_nothing([*motion["station"].values.astype(str)], records, warnings))
     rows = [row for pair in pairs for row in _rows(pair, chosen)]
     warnings += [*unmatched(motion, records), *_cut(pairs, chosen)]
+    warnings += unresolved(chosen, [Path(results), *parts_of(observed)])
     if not rows:
         raise InputError("; ".join(warnings))
     warnings += _implausible(medians(rows)["ratio"], QUANTITIES[chosen.quantity].sac_units)

@@ -113,7 +113,7 @@ def read_records(
             fits.
     """
     found = [
-        record for part in _parts(observed) for record in _read(part, zero, options, inventory)
+        record for part in parts_of(observed) for record in _read(part, zero, options, inventory)
     ]
     chosen = [each for each in found if _fits(each.channel, options.channel)]
     if not chosen:
@@ -128,7 +128,7 @@ def _fits(channel: str, pattern: str) -> bool:
     return fnmatchcase(channel, pattern) or fnmatchcase(channel.rpartition(".")[2], pattern)
 
 
-def _parts(observed: Any) -> list[Any]:
+def parts_of(observed: Any) -> list[Any]:
     """Paths, one by one, or whole streams."""
     if isinstance(observed, str | Path):
         return [Path(observed)]

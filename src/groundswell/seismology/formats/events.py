@@ -16,6 +16,7 @@ from typing import Any
 
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
+from groundswell.seismology.formats import cmtsolution
 from groundswell.seismology.formats.obspy_files import read_with_obspy
 
 _TENSOR = ("m_rr", "m_tt", "m_pp", "m_rt", "m_rp", "m_tp")
@@ -106,6 +107,8 @@ def read_catalogue(path: Path | str) -> Catalogue:
         InputError: ObsPy is not installed, or cannot read the file, or finds no event in it.
     """
     found, texts = read_with_obspy(path, "read_events", "an earthquake", _REMEDY)
+    if any(getattr(event, "_format", "") == cmtsolution.FORMAT for event in found):
+        cmtsolution.require_order(path)
     with read_errors_reported(path, "an earthquake", _REMEDY):
         events = tuple(map(_event, found))
     if not events:

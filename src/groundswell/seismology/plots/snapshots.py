@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
 
-_COLUMNS, _ROWS = 3, 2
+_COLUMNS, _ROWS = 3, 2  # at most
+_WIDTH = 0.78  # of all panels of a row, relative to that of the picture
 _MAX_CELLS = 500  # along an axis of a panel; the picture resolves no more
 _TRIAL_TIMES = 48  # number of times at which the amplitude is computed
 _MIN_AMPLITUDE = 0.25  # smallest amplitude of a panel, relative to the largest
 
 
 def snapshots(results: str | Path, lines: Lines | None = None) -> Path | None:
-    """Draw `surface.png`: vertical velocity of the surface at six times.
+    """Draw `surface.png`: vertical velocity of the surface at up to six times.
 
     Draws nothing if the surface has fewer than two points along x or y.
 
@@ -48,17 +49,21 @@ def snapshots(results: str | Path, lines: Lines | None = None) -> Path | None:
     limit = float(np.nanpercentile(np.abs(values), 99.5)) or 1.0
     frame = map_frame(selected, results, lines)
     path = results / "surface.png"
-    height = 0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1)
+    columns = min(_COLUMNS, len(values))
+    rows = -(-len(values) // columns)
+    height = 0.6 + rows * (_WIDTH / columns * WIDTH * frame.slenderness + 0.1)
     with picture(path, height) as figure:
-        panels = figure.subplots(_ROWS, _COLUMNS, sharex=True, sharey=True).ravel()
+        panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, time, cells in zip(panels, selected["time"].values, values, strict=False):
             mesh = _draw_panel(axes, frame, cells, float(time), limit)
             draw_fault(axes, frame, selected.attrs)
             draw_star(axes, frame, selected.attrs, size=0.5)
         for axes in panels[len(values) :]:
             axes.set_visible(False)
+        for axes in panels[len(values) - columns : len(values)]:
+            axes.tick_params(labelbottom=True)  # those above an empty place, too
         headline(panels[0], title_of(selected.attrs), "Vertical velocity of the surface, up is red")
-        frame.scale_bar(panels[_COLUMNS - 1])
+        frame.scale_bar(panels[columns - 1])
         bar = figure.colorbar(mesh, ax=panels, aspect=40, pad=0.01, extend="both")
         bar.set_label(f"Velocity, up ({unit_name})")
     return path

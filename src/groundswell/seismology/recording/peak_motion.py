@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from groundswell.arrays import Reals
 from groundswell.case.quantities import Quantity
+from groundswell.plotting.style import speed_unit
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
 
 GROUP = "Largest ground motion"
 
 
 class _Peak(NamedTuple):
-    """A quantity of a map: its key, label and SI unit, and the unit to show and its size in SI."""
+    """A quantity of a map: its key, label and SI unit, and the unit in which a value is shown."""
 
     key: str
     label: str
     unit: str
-    shown: str
-    size: float
+    shown: Callable[[float], tuple[float, str]]
 
 
 _PEAKS = (
-    _Peak("peak_velocity", "peak ground velocity", "m/s", "cm/s", 0.01),
-    _Peak("peak_acceleration", "peak ground acceleration", "m/s^2", "m/s²", 1.0),
+    _Peak("peak_velocity", "peak ground velocity", "m/s", speed_unit),
+    _Peak("peak_acceleration", "peak ground acceleration", "m/s^2", lambda _: (1.0, "m/s²")),
 )
 
 
@@ -63,8 +63,8 @@ def _findings(peaks: Reals, points: SurfacePoints, of: _Peak) -> Iterator[Quanti
     largest = float(peaks[row, column])
     if not largest > 0:
         return
-    text = f"{largest / of.size:.3g} {of.shown}"
-    yield Quantity(of.key, largest, of.label, of.unit, text, GROUP)
+    size, name = of.shown(largest)
+    yield Quantity(of.key, largest, of.label, of.unit, f"{largest / size:.3g} {name}", GROUP)
     place = _place(points, row, column)
     yield Quantity(f"{of.key}_place", place, f"{of.label} at", "", _text(place), GROUP)
 

@@ -3,7 +3,7 @@
 If the transport maps the memory of the other rank, a kernel stores a trace there directly.
 Otherwise it stores the trace in the buffer of a message. Only traces that are narrowed or
 compressed have separate memory on both sides. If they are rounded, a face combines its own exact
-trace with a rounded one, which perturbs the scheme; docs/dgwave.md lists the errors.
+trace with a rounded one, which perturbs the scheme; docs/methods/dgwave.md lists the errors.
 """
 
 from __future__ import annotations

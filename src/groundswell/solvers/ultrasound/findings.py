@@ -69,7 +69,7 @@ class EndedRun:
         with ExitStack() as opened:  # the files will be moved
             peak = opened.enter_context(results.fields(self.folder))
             records = {name: opened.enter_context(of) for name, of in _records(files).items()}
-            found = [*self._beam(focus, peak, records)]
+            found = [*self._beam(focus, peak, records), *largest_findings(peak["p_max"], focus)]
             change = self._change(focus, records)
         if change is None:
             return found, []
@@ -112,6 +112,15 @@ def focus_findings(focus: Focus) -> Iterator[Quantity]:
     yield _widths(focus.widths)
 
 
+def largest_findings(pressure: xarray.DataArray, focus: Focus) -> Iterator[Quantity]:
+    """Yield the largest pressure anywhere, such as in bone, if it is not at the focus."""
+    largest = pressure.isel(pressure.argmax(...))
+    position, value = {axis: float(largest[axis]) for axis in focus.position}, float(largest)
+    if position != focus.position:
+        text = f"{_pressure_text(value)} at {place_text(position)}"
+        yield Quantity("largest_pressure", value, "largest anywhere", "Pa", text, BEAM)
+
+
 def beam_findings(beam: Beam, *, is_continuous: bool) -> Iterator[Quantity]:
     """Yield the pressures, the position, widths, intensities and the mechanical index."""
     yield from focus_findings(beam.focus)
@@ -146,8 +155,12 @@ def steady_warnings(found: AmplitudeChange) -> Iterator[str]:
 
 
 def _pressure(key: str, value: float, label: str) -> Quantity:
+    return Quantity(key, value, label, "Pa", _pressure_text(value), BEAM)
+
+
+def _pressure_text(value: float) -> str:
     unit, name = pressure_unit(value)
-    return Quantity(key, value, label, "Pa", f"{value / unit:.4g} {name}", BEAM)
+    return f"{value / unit:.4g} {name}"
 
 
 def _intensity(key: str, value: float, label: str) -> Quantity:

@@ -11,6 +11,7 @@ from scipy.ndimage import uniform_filter
 from groundswell.arrays import Mask, Reals
 from groundswell.backends.host_threads import in_threads
 from groundswell.errors import InputError
+from groundswell.solvers.ultrasound.behind_bone import behind_bone
 from groundswell.solvers.ultrasound.transducers import Surface
 
 if TYPE_CHECKING:
@@ -49,10 +50,11 @@ def find_focus(
 ) -> Focus:
     """Find the focus of a map of the maximum pressure (z, y, x), and its -6 dB widths.
 
-    The search leaves out bone, where standing waves may be stronger than the focus behind it. With
-    the wavelength, it compares mean squares over half a wavelength, so that a peak of a standing
-    wave outside bone does not count as a focus, and then takes the largest pressure there. Points
-    within about a wavelength of transducers do not count either; the near field beyond may still be
+    The search leaves out bone, where standing waves may be stronger than the focus behind it, and
+    the points in front of bone through which curved transducers aim, see `behind_bone`. With the
+    wavelength, it compares mean squares over half a wavelength, so that a peak of a standing wave
+    outside bone does not count as a focus, and then takes the largest pressure there. Points within
+    about a wavelength of transducers do not count either; the near field beyond may still be
     stronger than a weak focus.
 
     Args:
@@ -61,7 +63,7 @@ def find_focus(
         points_per_wavelength: points of the shortest wavelength of the sources.
         surfaces: those of the transducers.
     """
-    soft = _soft(pressure, speed)
+    soft = behind_bone(surfaces, _soft(pressure, speed), pressure)
     if points_per_wavelength is not None:
         soft = away_from(surfaces, soft, pressure, points_per_wavelength)
     width = 2 * int((points_per_wavelength or 0) // 4) + 1  # about half a wavelength

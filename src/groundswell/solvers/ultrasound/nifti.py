@@ -151,14 +151,23 @@ def _indices(values: xarray.DataArray, spacing: Mapping[str, float], positions: 
 
 
 def _write(path: Path, values: Reals, like: Any, description: str) -> None:
-    """Write an image with the header of another one, atomically."""
+    """Write an image in the frame of another one, atomically."""
     import nibabel  # type: ignore[import-not-found]
 
-    header = like.header.copy()
-    header.set_data_dtype(np.float32)
-    image = nibabel.Nifti1Image(values, like.affine, header)
-    image.header["descrip"] = description.encode()[:79]
+    image = nibabel.Nifti1Image(values, like.affine, _header(like, description))
     with atomic_write(path) as part:
         opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
         with opened(part, "wb") as file:
             image.to_stream(file)
+
+
+def _header(like: Any, description: str) -> Any:
+    """The header of an image without what it says about its values: their meaning and colours."""
+    header = like.header.copy()
+    header.set_data_dtype(np.float32)
+    header.set_intent("none")
+    header.extensions.clear()
+    header["cal_min"] = header["cal_max"] = 0  # no range of colours
+    header["aux_file"] = b""  # which may name a colour map
+    header["descrip"] = description.encode()[:79]
+    return header

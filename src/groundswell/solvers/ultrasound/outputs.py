@@ -46,7 +46,6 @@ class Outputs(Recorders):
     Attributes:
         fill_overlaps: launches that fill the overlaps that recorders read.
         findings: numbers of the beam, on rank 0 after `write`.
-        warnings: what they say about the run, likewise.
     """
 
     include_end = True
@@ -64,7 +63,7 @@ class Outputs(Recorders):
         self._medium = propagation.medium
         self.fill_overlaps: Sequence[Launch] = ()
         self.findings: list[Quantity] = []
-        self.warnings: list[str] = []
+        self._warned: list[str] = []
         self._series: dict[str, Output] = {}
         super().__init__(
             records_of(setup.case.output, setup),
@@ -90,11 +89,16 @@ class Outputs(Recorders):
             self._find(folder, files)
         return files
 
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about records, and about the numbers of the beam after `write`."""
+        return [*super().warnings, *self._warned]
+
     def _find(self, folder: Path, files: Sequence[Path]) -> None:
         """Find the numbers of the beam in the files of the run, some of which have other names."""
         series = {name: of.writer.part for name, of in self._series.items() if of.writer}
         ended = EndedRun(folder, run_facts(self._setup), self._setup.points_per_wavelength)
-        self.findings, self.warnings = ended.numbers({**{p.name: p for p in files}, **series})
+        self.findings, self._warned = ended.numbers({**{p.name: p for p in files}, **series})
 
     @property
     def _varying(self) -> list[RecordableField]:

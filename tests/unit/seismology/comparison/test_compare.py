@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,25 @@ def test_streams_have_known_shifts_and_factors(
     assert stream == before  # the user's data are untouched
     if delay == 0:
         assert max(row.misfit for row in found.rows) < 1e-3
+
+
+def test_bands_beyond_the_resolution_of_runs_are_warned_of(run: Path, tmp_path: Path) -> None:
+    """Of both, if both are runs."""
+    folders = [Path(shutil.copytree(run, tmp_path / name)) for name in ("coarse", "fine")]
+    for folder, frequency in zip(folders, (1.25, 1.75), strict=True):
+        case = {"resolved_frequency": frequency}
+        (folder / "summary.json").write_text(json.dumps({"solver": "earthquake", "case": case}))
+
+    def found(high: float, *given: Path) -> tuple[str, ...]:
+        return compare(*given, band=(0.1, high)).warnings
+
+    assert not found(1.25, *folders)
+    (warning,) = found(1.5, *folders)
+    assert warning.startswith(f"band up to 1.5 Hz: {folders[0]} resolves frequencies up to 1.25 Hz")
+    assert len(found(2.0, *folders)) == 2
+    assert len(found(2.0, folders[1] / "seismograms.h5", run)) == 1
+    (folders[0] / "summary.json").write_text("{")
+    assert not found(1.5, *folders)
 
 
 def test_the_result_of_a_run_compares_itself(run: Path, tmp_path: Path) -> None:

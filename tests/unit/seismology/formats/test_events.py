@@ -85,6 +85,21 @@ def test_a_box_car_of_global_cmt(tmp_path: Path) -> None:
     assert (event.mechanisms[0].shape, event.mechanisms[0].duration) == ("box car", 3.0)
 
 
+@pytest.mark.parametrize(("first", "second"), [("Mrr", "Mtp"), ("time shift", "half duration")])
+def test_lines_of_a_cmtsolution_have_an_order(tmp_path: Path, first: str, second: str) -> None:
+    """ObsPy would take the value of one for that of the other."""
+    good = b"\n\n".join([cmtsolution(), cmtsolution(Quake(name="B"))])
+    assert len(read(tmp_path, good)) == 2
+    lines = good.decode().split("\n")
+    starts = [n for n, line in enumerate(lines) if line.startswith((f"{first}:", f"{second}:"))]
+    one, other = starts[2:]  # of the second event
+    lines[one], lines[other] = lines[other], lines[one]
+    with pytest.raises(InputError, match=f'line {one + 1}: "{second}.*" must begin with'):
+        read(tmp_path, "\n".join(lines).encode())
+    with pytest.raises(InputError, match="line 1 has 10 numbers; give 11: year, month"):
+        read(tmp_path, cmtsolution().replace(b"  1.50 ", b"  "))
+
+
 def test_focmec_has_planes_only(tmp_path: Path) -> None:
     (event,) = read(tmp_path, focmec((60.0, 30.0, -80.0)))
     assert event.mechanisms[0].plane == (30.0, 60.0, -80.0)

@@ -14,10 +14,12 @@ from ultrasound_cases import ARC
 
 import groundswell as gs
 from groundswell.errors import InputError
-from groundswell.solvers.ultrasound.focus import Focus
+from groundswell.solvers.ultrasound.findings import largest_findings
+from groundswell.solvers.ultrasound.focus import Focus, focus_at
 from groundswell.solvers.ultrasound.run_facts import pulse_duration
 from groundswell.solvers.ultrasound.steady_state import amplitude_change, steady_state
 from groundswell.solvers.ultrasound.transducers import ToneBurst
+from groundswell.solvers.ultrasound.units import place_text
 
 H, SPEED, DENSITY, FREQUENCY, PRESSURE = 0.25e-3, 1500.0, 1000.0, 1e6, 2e5
 NX, NY = 96, 24
@@ -111,6 +113,16 @@ def test_a_pulse_has_its_energy_over_its_duration(pulse: Any) -> None:
     assert found.pulse_average_intensity == pytest.approx(energy / duration, rel=0.01)
     assert found.time_average_intensity == pytest.approx(energy / 26e-6, rel=0.01)
     assert found.recorded_intensity is None
+
+
+def test_the_largest_pressure_may_be_elsewhere(continuous: Any) -> None:
+    pressure = continuous.fields["p_max"]
+    focus = focus_at(pressure, [float(pressure[axis][-1]) for axis in "xy"])
+    (found,) = largest_findings(pressure, focus)
+    assert found.value == float(pressure.max())
+    at = {axis: float(pressure.isel(pressure.argmax(...))[axis]) for axis in "xy"}
+    assert found.text.endswith(f"kPa at {place_text(at)}")
+    assert not [*largest_findings(pressure, focus_at(pressure, [*at.values()]))]
 
 
 def test_the_numbers_are_findings_of_the_run(continuous: Any, pulse: Any) -> None:

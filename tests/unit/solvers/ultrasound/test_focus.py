@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray
+from numpy.testing import assert_array_equal
 from scipy.ndimage import uniform_filter
 
 from groundswell.backends import host_threads
+from groundswell.solvers.ultrasound.behind_bone import behind_bone
 from groundswell.solvers.ultrasound.focus import HALF, edges_of, find_focus
-from groundswell.solvers.ultrasound.transducers import Line
+from groundswell.solvers.ultrasound.transducers import AnnularArray, Arc, Line
 
 
 def gaussian(size: tuple[int, int, int], at: tuple[float, ...], sigma: tuple[float, ...]) -> Any:
@@ -101,3 +103,56 @@ def test_points_beside_a_transducer_are_not_the_focus() -> None:
     assert focus.position == pytest.approx({"x": 8e-3, "y": 3e-3})
     everywhere = find_focus(pressure, surfaces=[line], points_per_wavelength=1000)
     assert everywhere.pressure == pytest.approx(9e5)
+
+
+def skull(bone: tuple[int, int], peaks: dict[int, float]) -> Any:
+    """Pressure with peaks at points of the line y = 3 mm, and the sound speed, with bone in x."""
+    pressure = gaussian((80, 60, 1), (0, 0, 0), (1, 1, 1)) * 0 + 1e3
+    for x, value in peaks.items():
+        pressure[:, 29:32, x - 1 : x + 2] = value
+    speed = xarray.full_like(pressure, 1500.0)
+    speed[:, :, slice(*bone)] = 2500.0
+    return pressure, speed
+
+
+def arc(apex: float, radius: float, side: float = 1.0, y: float = 3e-3) -> Arc:
+    return Arc((apex, y, 0.0), radius, 1.5e-3, (apex + side * radius, y, 0.0))
+
+
+def test_the_focus_is_behind_the_bone_through_which_transducers_aim() -> None:
+    """Standing waves between transducers and bone may be stronger."""
+    pressure, speed = skull((30, 35), {20: 9e5, 50: 4e5})
+    for surfaces in ([arc(1e-3, 5e-3)], [arc(1e-3, 5e-3, y=3e-3 + n * 2e-7) for n in range(3)]):
+        focus = find_focus(pressure, speed, surfaces=surfaces)
+        assert focus.pressure == 4e5 and 4.9e-3 <= focus.position["x"] <= 5.1e-3
+    for surfaces in (
+        [],
+        [Line((1e-3, 2e-3, 0), (1e-3, 4e-3, 0))],  # which aims nowhere
+        [arc(1e-3, 1.5e-3)],  # in front of the bone
+        [arc(1e-3, 2.2e-3)],  # inside it
+        [arc(3e-3, 2e-3, -1.0, 3e-3)],  # away from it
+        [arc(1e-3, 5e-3, y=3e-3 + n * 1e-5) for n in range(9)],  # at too many points
+    ):
+        assert find_focus(pressure, speed, surfaces=surfaces).pressure == 9e5
+
+
+def test_opposite_transducers_have_their_focus_between_their_bones() -> None:
+    pressure, speed = skull((20, 25), {10: 9e5, 40: 4e5, 70: 8e5})
+    speed[:, :, 55:60] = 2500.0
+    both = [arc(0.2e-3, 3.8e-3), arc(7.8e-3, 3.8e-3, -1.0)]
+    assert find_focus(pressure, speed, surfaces=both).pressure == 4e5
+    assert find_focus(pressure, speed, surfaces=both[:1]).pressure == 8e5
+
+
+def test_points_behind_bone_along_an_oblique_axis() -> None:
+    """Against the distances of all points along the axis of an annular array."""
+    like = gaussian((30, 26, 22), (0, 0, 0), (1, 1, 1))
+    way = np.array([2.0, -1.0, 1.5]) / np.linalg.norm([2.0, -1.0, 1.5])
+    apex, radius = np.array([0.3e-3, 2.2e-3, 0.2e-3]), 2.4e-3
+    array = AnnularArray(tuple(apex), radius, ((0, 4e-4), (6e-4, 9e-4)), tuple(apex + way))
+    x, y, z = np.meshgrid(*(like[axis] for axis in "xyz"), indexing="ij")
+    along = (way @ np.stack([x, y, z]).reshape(3, -1) - way @ apex).reshape(x.shape).T
+    soft = ~((along > 1.2e-3) & (along < 1.6e-3))
+    found = behind_bone(array.elements, soft, like)
+    sure = np.abs(along - 1.6e-3) > 1.5e-4  # steps along the axis, and the nearest points
+    assert_array_equal((found)[sure], (soft & (along > 1.6e-3))[sure])

@@ -106,6 +106,19 @@ def test_another_image_gives_another_grid(result: Any, tmp_path: Path) -> None:
     assert nibabel.load(path).get_data_dtype() == np.float32
 
 
+def test_colours_and_meaning_of_the_other_image_are_left_out(result: Any, tmp_path: Path) -> None:
+    """A CT's window would show pressures as white, and labels would have a colour each."""
+    image = nibabel.Nifti1Image(np.zeros((2, 3, 4), np.int16), np.diag([2.0, 2.0, 2.0, 1.0]))
+    image.header.set_intent("label", name="bones")
+    image.header["cal_min"], image.header["cal_max"], image.header["aux_file"] = -1000, 2000, b"ct"
+    image.header.extensions.append(nibabel.nifti1.Nifti1Extension("comment", b"slices"))
+    nibabel.save(image, tmp_path / "ct.nii")
+    found = nibabel.load(result.write_nifti(tmp_path / "p.nii", like=tmp_path / "ct.nii")).header
+    assert found.get_intent() == ("none", (), "")
+    assert found["cal_min"] == found["cal_max"] == 0
+    assert not found["aux_file"].item() and not found.extensions
+
+
 def test_bad_requests_are_refused(result: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r'"p_mx" must be p_max.*did you mean'):
         result.write_nifti(tmp_path / "a.nii", "p_mx")

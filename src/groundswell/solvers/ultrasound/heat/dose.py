@@ -37,5 +37,6 @@ def dose_of(before: DeviceArray | float, after: DeviceArray | float, seconds: fl
 def _mean(rate: float, low: DeviceArray, high: DeviceArray) -> DeviceArray:
     """The mean of exp(rate (T - 43)) over temperatures between two."""
     rise = rate * (high - low)
-    growth = np.where(rise > 0, np.expm1(rise) / np.where(rise > 0, rise, 1.0), 1.0)
-    return np.exp(rate * (low - THRESHOLD)) * growth
+    with np.errstate(over="ignore"):  # infinite at temperatures far beyond boiling
+        growth = np.where(rise > 0, np.expm1(rise) / np.where(rise > 0, rise, 1.0), 1.0)
+        return np.exp(rate * (low - THRESHOLD)) * growth

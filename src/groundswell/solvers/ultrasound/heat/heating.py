@@ -13,6 +13,7 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError, listed, quoted
 from groundswell.solvers.ultrasound import results
 from groundswell.solvers.ultrasound.beam import common_frequency, facts_of
+from groundswell.solvers.ultrasound.case import PEAK_FILE
 
 if TYPE_CHECKING:
     import xarray
@@ -47,6 +48,9 @@ class HeatedMedium:
         if self._frequency is None and record is None:
             raise InputError("the sources have no common frequency; give frequency")
         self.rate = self._rate_of_maps() if record is None else self._rate_of(record)
+        if not np.isfinite(self.rate).all():
+            source = PEAK_FILE if record is None else record
+            raise InputError(f"{folder / source}: a pressure is not finite; run the case again")
 
     @property
     def spacing(self) -> list[float]:

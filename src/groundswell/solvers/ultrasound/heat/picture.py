@@ -73,5 +73,5 @@ def _hottest(temperature: xarray.DataArray) -> dict[str, float]:
 def _draw_lesion(axes: Axes, dose: xarray.DataArray) -> None:
     """Draw the boundary of the points with the dose of a lesion."""
     up, across = (dose[axis].values / MM for axis in dose.dims)
-    levels = np.log(np.maximum(dose.values, 1e-6))  # doses vary by orders of magnitude
+    levels = np.log(np.clip(dose.values, 1e-6, 1e300))  # doses vary by orders of magnitude
     axes.contour(across, up, levels, levels=[np.log(LESION)], colors=CONTOUR, linewidths=1.2)

@@ -24,6 +24,8 @@ from groundswell.solvers.ultrasound.heat.tissue import BODY, Coefficients, Tissu
 
 HEAT_FILE = "heat.nc"
 STEP, FEWEST = 0.1, 50  # s, longest step; steps of a phase
+MOST = 1_000_000  # steps of a treatment: more is taken for a mistake
+FREEZING, BOILING = 0.0, 100.0  # degrees Celsius
 SIDES = 0.01  # rise at the sides, relative to the largest, above which the region is too small
 LONG_NAMES = {
     "temperature": "temperature at the end",
@@ -90,11 +92,16 @@ class Exposure:
             ("off", self.off >= 0, "0 or more"),
             ("duty", 0 < self.duty <= 1, "above 0 and at most 1"),
             ("step", self.step > 0, "positive"),
-            ("start", True, "a number"),
+            ("start", FREEZING <= self.start < BOILING, "in degrees Celsius, from 0 to below 100"),
         ):
             value = getattr(self, name)
             if not (isfinite(value) and valid):
                 raise InputError(f"{name} = {value:g} must be {allowed}")
+        if (self.on + self.off) / self.step > MOST:
+            raise InputError(
+                f"{self.on + self.off:g} s in steps of {self.step:g} s are more than {MOST:,} "
+                "steps; give a longer step, or shorter durations"
+            )
 
     def steps(self) -> Iterator[tuple[float, float]]:
         """Yield the length of each step, s, and the fraction of the time with sound."""
@@ -242,8 +249,13 @@ def _attrs(name: str) -> dict[str, str]:
 
 
 def _warnings(found: Treated) -> Iterator[str]:
-    """Warn of heat that reaches the sides, which let none out."""
+    """Warn of boiling, and of heat that reaches the sides, which let none out."""
     rise, start = found.largest, found.hottest[0]
+    if rise.max() > BOILING:
+        yield (
+            f"the temperature exceeds {BOILING:g} °C, where tissue boils, which the equation does "
+            "not describe; check the pressure of the sources, durations and properties of tissue"
+        )
     ends = [rise.take((0, -1), axis).max() for axis, n in enumerate(rise.shape) if n > 1]
     share = (max(ends) - start) / max(rise.max() - start, 1e-30)
     if share > SIDES:

@@ -80,6 +80,10 @@ class Arc(Surface):
         return direction_to_focus("arc", self.apex, self.focus)
 
     @property
+    def centre_of_curvature(self) -> Floats:
+        return np.asarray(np.array(self.apex, float) + self.radius * self._axis)
+
+    @property
     def measure(self) -> float:
         return 2 * self.radius * _half_angle(self.radius, self.diameter)
 
@@ -92,7 +96,7 @@ class Arc(Surface):
     def extent(self) -> tuple[Floats, Floats]:
         low, high = _unit_extent(self._axis, 0.0, self.measure / (2 * self.radius))
         low[2] = high[2] = 0.0
-        centre = self.reference_point + self.radius * self._axis
+        centre = self.centre_of_curvature
         return centre + self.radius * low, centre + self.radius * high
 
     def sample(self, step: float) -> Samples:
@@ -133,6 +137,10 @@ class SphericalSurface(Surface):
         return direction_to_focus(in_words(type(self)), self.apex, self.focus)
 
     @property
+    def centre_of_curvature(self) -> Floats:
+        return np.asarray(np.array(self.apex, float) + self.radius * self._axis)
+
+    @property
     def _depths(self) -> tuple[float, float]:
         """Depths of the two circles, m."""
         inner, outer = self.circles
@@ -154,7 +162,7 @@ class SphericalSurface(Surface):
     def extent(self) -> tuple[Floats, Floats]:
         inner, outer = (_half_angle(self.radius, diameter) for diameter in self.circles)
         low, high = _unit_extent(self._axis, inner, outer)
-        centre = np.asarray(self.apex) + self.radius * self._axis
+        centre = self.centre_of_curvature
         return centre + self.radius * low, centre + self.radius * high
 
     def sample(self, step: float) -> Samples:

@@ -53,6 +53,11 @@ class Surface(ABC):
         """The point from which distances to a focus are measured, (3,), m."""
 
     @property
+    def centre_of_curvature(self) -> Floats | None:
+        """The geometric focus, (3,), m; None for a surface that is flat."""
+        return None
+
+    @property
     @abstractmethod
     def extent(self) -> tuple[Floats, Floats]:
         """Smallest and largest coordinates, (3,) each, m."""

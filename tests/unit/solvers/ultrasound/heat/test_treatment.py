@@ -7,6 +7,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 import xarray
@@ -155,9 +156,12 @@ def test_the_result_states_the_peak_the_lesion_and_its_limits(beam: Any) -> None
 
 
 def test_bad_arguments_are_refused(beam: Any) -> None:
-    for given in ({"on": 0.0}, {"on": 1.0, "off": -1.0}, {"on": 1.0, "duty": 2.0}):
+    for given in ({"off": -1.0}, {"duty": 2.0}, {"on": 0.0}, {"start": 310.0}, {"start": -1.0}):
         with pytest.raises(InputError, match="must be"):
-            beam.heat(**given)
+            beam.heat(**{"on": 1.0, **given})
+    for given in ({"off": 1e12}, {"step": 1e-9}):
+        with pytest.raises(InputError, match="are more than 1,000,000 steps; give a longer step"):
+            beam.heat(1.0, **given)
     with pytest.raises(InputError, match="give one value per point"):
         beam.heat(1.0, tissue=Tissue(conductivity=np.linspace(0, 1, 3)))
     with pytest.raises(InputError, match=r"is not a record of the run; use steady\.nc"):
@@ -166,6 +170,24 @@ def test_bad_arguments_are_refused(beam: Any) -> None:
         Tissue(perfusion=-1.0)
     with pytest.raises(InputError, match="heat_capacity must be a finite number that is positive"):
         Tissue(heat_capacity=0.0)
+
+
+def test_boiling_is_warned_of(beam: Any, tmp_path: Path) -> None:
+    """As by a heat capacity in kJ/(kg K)."""
+    found = beam.heat(10.0, tissue=Tissue(heat_capacity=3.6))
+    assert found.peak_temperature > 100 and "exceeds 100 °C" in found.warnings[0]
+    assert np.isinf(found.fields["dose"]).any() and not np.isnan(found.fields["dose"]).any()
+    found.write(shutil.copytree(beam.folder, tmp_path / "results"))
+    assert picture.heat_picture(tmp_path / "results") is not None
+    assert not any("exceeds" in text for text in beam.heat(1.0, duty=0.01).warnings)
+
+
+def test_a_map_with_a_pressure_that_is_not_finite_is_refused(beam: Any, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(beam.folder, tmp_path / "results"))
+    with h5py.File(folder / "peak_pressure.nc", "r+") as file:
+        file["p_max"][0, 0, 0] = np.nan
+    with pytest.raises(InputError, match=r"peak_pressure\.nc: a pressure is not finite"):
+        gs.Result(folder).heat(1.0)
 
 
 def test_the_command_writes_a_file_and_a_picture(beam: Any, tmp_path: Path) -> None:
