@@ -12,12 +12,15 @@ os.environ["MPLBACKEND"] = "Agg"
 
 import public_names  # noqa: E402
 import repository_pages  # noqa: E402
+import stale_pages  # noqa: E402
 
 from groundswell.version import __version__  # noqa: E402
 
 # Pages made of the package and of files elsewhere in the repository, before Sphinx looks for pages.
 public_names.write_pages(HERE / "generated" / "api")
 repository_pages.write_pages(HERE / "generated" / "repository")
+stale_pages.remove_examples(HERE / "generated", HERE.parent / "examples")
+stale_pages.remove_others(HERE / "generated" / "api" / "names", public_names.full_names())
 
 project = "Groundswell"
 author = "The Groundswell developers"

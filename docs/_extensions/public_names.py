@@ -32,6 +32,11 @@ def public_names(module: str) -> list[str]:
     ]
 
 
+def full_names() -> list[str]:
+    """All public names with their modules."""
+    return [f"{module}.{name}" for module in public_modules() for name in public_names(module)]
+
+
 def repeated() -> list[str]:
     """Full names of what an earlier module has, too; its first page describes it."""
     seen: set[int] = set()

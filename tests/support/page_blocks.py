@@ -25,11 +25,8 @@ _BLOCK = re.compile(
     r"(?P<indent> *)(?P<fence>```+|~~~+)(?P<language>[^\n]*)\n(?P<text>.*?)^(?P=indent)(?P=fence)$",
     re.DOTALL | re.MULTILINE,
 )
-TREATED = {
-    "sh": "parsed",
-    "toml": "validated",
-    "python": "run",
-}  # blocks without a mark, by language
+# What tests do with blocks that have no mark.
+TREATED = {"sh": "parsed", "toml": "validated", "python": "run", "py": "run"}
 MARKS = ("not run", "run in", "from")
 # Pages whose Python a test of their subject runs, with what it must yield.
 RUN_IN = {
@@ -37,9 +34,6 @@ RUN_IN = {
     "docs/poisson.md": "tests/physics/test_poisson_problems.py",
 }
 UNTOUCHED = "untouched"
-# Guides that are being rewritten; their blocks are not marked yet.
-LATER = """cavity clusters dgwave ensembles formats green-tensors hazard intensity meshes models
-    poisson recording running rupture seismograms ultrasound""".split()
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ class Block:
         """What tests do with the block."""
         if self.mark:
             return next((w for w in MARKS if self.mark.startswith(w)), UNTOUCHED)
-        if self.language == "python" and self.page in RUN_IN:
+        if TREATED.get(self.language) == "run" and self.page in RUN_IN:
             return "run in"
         return TREATED.get(self.language, UNTOUCHED)
 
@@ -100,7 +94,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 def all_blocks() -> list[Block]:
     """The code blocks of all pages."""
-    return [block for page in pages() if page.stem not in LATER for block in blocks_of(page)]
+    return [block for page in pages() for block in blocks_of(page)]
 
 
 def table() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
 import unicodedata
 import xml.etree.ElementTree as ET
@@ -66,3 +67,22 @@ def test_the_page_of_references_shows_every_group() -> None:
     shown = re.findall(r':filter: keywords % "(\w+)"', (DOCS / "references.md").read_text())
     groups = re.findall(r"^  keywords = \{(\w+)\},$", BIBLIOGRAPHY, re.MULTILINE)
     assert set(groups) == set(shown) and len(groups) == len(ENTRIES)
+
+
+# --- pages that are generated ---------------------------------------------------------------------
+
+
+def test_pages_of_what_is_gone_are_removed(tmp_path: Path) -> None:
+    made = ("gallery/old.rst", "gallery/old.ipynb", "gallery/new.rst", "gallery/index.rst")
+    for name in (*made, "gallery/gone/index.rst", "names/a.kept.rst", "names/a.gone.rst"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    source = tmp_path / "examples" / "gallery" / "new.py"
+    source.parent.mkdir(parents=True)
+    source.touch()
+    stale = runpy.run_path(str(DOCS / "_extensions" / "stale_pages.py"))
+    stale["remove_examples"](tmp_path, tmp_path / "examples")
+    stale["remove_others"](tmp_path / "names", ["a.kept"])
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*"))
+    pages = ["gallery/index.rst", "gallery/new.rst", "names/a.kept.rst"]
+    assert left == ["examples/gallery/new.py", *pages]
