@@ -13,7 +13,7 @@ from groundswell.errors import GroundswellError, InputError, reason_of
 def read_errors_reported(
     path: str | Path, kind: str, remedy: str = "write it again"
 ) -> Iterator[None]:
-    """Raise `InputError` for any exception in the block, which reads the file.
+    """Raise `InputError` for any exception in the block, which reads the file, or if it is missing.
 
     Args:
         path: the file.
@@ -25,6 +25,8 @@ def read_errors_reported(
     except GroundswellError:
         raise
     except Exception as error:  # readers of damaged files raise nearly every type
+        if isinstance(error, FileNotFoundError) and not Path(path).exists():
+            raise InputError(f"{path} does not exist; correct the name") from None
         raise InputError(
             f"{path} cannot be read as {kind}: it is damaged or of another kind "
             f"({reason_of(error)}); {remedy}"

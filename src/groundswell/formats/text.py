@@ -156,12 +156,12 @@ def line_of_number(text: str, index: int, line: int = 1) -> int:
 def _first_bad_token(text: str, line: int) -> str:
     for number, content in enumerate(text.split("\n"), start=line):
         for token in content.split():
-            if not _is_finite_number(token):
+            if not is_finite_number(token):
                 return f"line {number}: {token[:40]!r} is not a finite number"
     return f"line {line} and following: not plain decimal numbers"
 
 
-def _is_finite_number(token: str) -> bool:
+def is_finite_number(token: str) -> bool:
     try:
         return bool(np.isfinite(parse_number(token))) and "_" not in token
     except ValueError:

@@ -7,6 +7,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 
 from groundswell.errors import InputError
+from groundswell.formats.text import is_finite_number
 
 FORMAT = "CMTSOLUTION"  # ObsPy's name
 # How the lines after that of the hypocentre begin, in small letters.
@@ -28,7 +29,7 @@ def require_order(path: Path | str) -> None:
 
 
 def _require_numbers(line: str, where: str) -> None:
-    found = len([*takewhile(_is_number, line[_CATALOGUE:].split())])
+    found = len([*takewhile(is_finite_number, line[_CATALOGUE:].split())])
     if found < _NUMBERS:
         raise InputError(
             f"{where} has {found} numbers; give {_NUMBERS}: year, month, day, hour, minute, "
@@ -43,11 +44,3 @@ def _require_labels(lines: Sequence[tuple[int, str]], path: Path | str) -> None:
                 f'{path}, line {number}: "{line.strip()}" must begin with "{label}"; the lines of '
                 "an event must be in the order of Global CMT"
             )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

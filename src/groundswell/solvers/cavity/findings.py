@@ -63,6 +63,7 @@ def _imbalance(summary: Mapping[str, Any]) -> Quantity:
 
 def _peak(name: str, peak: Mapping[str, Any], unit: str) -> Quantity:
     ((axis, position),) = ((a, s) for a, s in peak.items() if a in ("x", "y", "z"))
-    text = f"{peak['value']:.5g} {unit}".strip() + f" at {axis} = {position:.4g}"
+    place = f"{axis} = {position:.4g}{' m' if unit else ''}"
+    text = f"{peak['value']:.5g} {unit}".strip() + f" at {place}"
     value, label = peak["value"], f"largest {name}, along {peak['direction']}"
     return Quantity(f"peak_{name}", value, label, unit, text, GROUP)

@@ -28,6 +28,7 @@ from groundswell.solvers.ultrasound.setup import Setup, prepare
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
 from groundswell.solvers.ultrasound.sources import SourceGrid
 from groundswell.solvers.ultrasound.transducers import Surface, focus_delays
+from groundswell.solvers.ultrasound.units import MM
 
 PERIODS = 3  # recorded at the end, in which waves are taken as steady
 FILE = "elements.nc"
@@ -113,8 +114,21 @@ def _prepared(case: UltrasoundCase, target: Sequence[float], job: Communicator) 
     axes = 3 if case.grid.counts[2] > 1 else 2
     if len(target) != axes:
         raise InputError(f"the target has {counted(len(target), 'coordinate')}; give {axes}")
+    _require_inside(case, target)
     setup = prepare(case, job)
     return _array(setup) if job.first else None
+
+
+def _require_inside(case: UltrasoundCase, target: Sequence[float]) -> None:
+    grid = case.grid
+    along = zip("xyz", target, grid.origin, grid.counts, grid.spacings, strict=False)
+    for axis, at, first, n, h in along:
+        last = first + (n - 1) * h
+        if not first <= at <= last:
+            raise InputError(
+                f"the target, {axis} = {at / MM:g} mm, lies outside the region, which reaches from "
+                f"{first / MM:g} to {last / MM:g} mm"
+            )
 
 
 def _array(setup: Setup) -> _Array:

@@ -98,5 +98,6 @@ def _leave_out_before(axis: Axis, distance: float, found: Mask, like: xarray.Dat
         part * (like[name].values - start)
         for part, name, start in zip(way, "xyz", axis.start, strict=True)
     )
+    across = x + y[:, None]
     for k, plane in enumerate(found):
-        plane &= x + y[:, None] >= distance - z[k]
+        plane &= across >= distance - z[k]

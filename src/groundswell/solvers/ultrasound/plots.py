@@ -136,6 +136,8 @@ def focus_picture(results: str | Path) -> Path | None:
 
 def _draw_width(axes: Axes, edges: tuple[float, float], level: float) -> None:
     """Draw the -6 dB level, and the width where the profile has one."""
+    from matplotlib.patheffects import withStroke
+
     axes.axhline(level, color=QUIET, linewidth=0.8, linestyle="--")
     low, high = (edge / MM for edge in edges)
     if not np.isfinite(high - low):
@@ -149,8 +151,9 @@ def _draw_width(axes: Axes, edges: tuple[float, float], level: float) -> None:
         place = {"xy": (high, level), "xytext": (6, 4), "ha": "left"}
     else:
         place = {"xy": (low, level), "xytext": (-6, 4), "ha": "right"}
-    text = f"{high - low:.3g} mm"
-    axes.annotate(text, textcoords="offset points", color=ACCENT, fontweight="bold", **place)
+    halo = [withStroke(linewidth=2.5, foreground="white")]  # over peaks of standing waves
+    place |= {"color": ACCENT, "fontweight": "bold", "path_effects": halo}
+    axes.annotate(f"{high - low:.3g} mm", textcoords="offset points", **place)
 
 
 # --- the spectrum ---------------------------------------------------------------------------------

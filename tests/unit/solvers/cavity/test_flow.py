@@ -75,7 +75,7 @@ def test_findings_name_what_an_engineer_asks_for() -> None:
     assert found["Nusselt number"] == "2" and found["heat in less heat out"] == "100 %"
     moving = {"u": {"z": 0.8123, "value": 0.25, "direction": "-x"}}
     found = {q.label: str(q) for q in findings_of({"peaks": moving}, "m/s")}
-    assert found == {"largest u, along -x": "0.25 m/s at z = 0.8123"}
+    assert found == {"largest u, along -x": "0.25 m/s at z = 0.8123 m"}
     block = {"mean": 3e-19, "lowest": -0.26, "highest": 0.26}
     found = {q.label: str(q) for q in findings_of({"peaks": {}, "solids": {"solid[0]": block}}, "")}
     assert [*found.values()] == ["0", "0.26"]

@@ -95,8 +95,9 @@ def test_arrays_that_have_no_phases_are_refused() -> None:
             phase_correction(build(**changes), TARGET)
     with pytest.raises(InputError, match="the target has 3 coordinates; give 2"):
         phase_correction(one, (1e-3, 2e-3, 3e-3))
-    with pytest.raises(InputError, match="a run with a source at the target is not possible"):
-        phase_correction(one, (99e-3, 2e-3))
+    for target in ((99e-3, 2e-3), (-1e-6, 2e-3), (float("nan"), 2e-3)):
+        with pytest.raises(InputError, match=r"the target, x = .* mm, lies outside the region"):
+            phase_correction(one, target)
     edge = [{"kind": "line", "start": [x, 3e-3], "end": [x, 4e-3]} for x in (0.1e-3, 2e-3)]
     with pytest.raises(InputError, match="element 0 extends into an absorbing layer"):
         phase_correction(build(elements=edge), TARGET)
@@ -173,7 +174,7 @@ def test_two_ranks_find_the_phases_of_one(tmp_path: Path) -> None:
     [
         ("11,7", "taken.toml", "exists already"),
         ("11,7,3", "new.toml", "the target has 3 coordinates; give 2"),
-        ("99,7", "new.toml", "a run with a source at the target is not possible"),
+        ("99,7", "new.toml", "the target, x = 99 mm, lies outside the region, which reaches from"),
     ],
 )
 def test_two_ranks_refuse_together_and_write_nothing(
