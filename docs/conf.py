@@ -12,6 +12,7 @@ os.environ["MPLBACKEND"] = "Agg"
 
 import public_names  # noqa: E402
 import repository_pages  # noqa: E402
+import reproduction_page  # noqa: E402
 import stale_pages  # noqa: E402
 
 from groundswell.version import __version__  # noqa: E402
@@ -19,6 +20,7 @@ from groundswell.version import __version__  # noqa: E402
 # Pages made of the package and of files elsewhere in the repository, before Sphinx looks for pages.
 public_names.write_pages(HERE / "generated" / "api")
 repository_pages.write_pages(HERE / "generated" / "repository")
+reproduction_page.write_page(HERE / "generated" / "reproduction")
 stale_pages.remove_examples(HERE / "generated", HERE.parent / "examples")
 stale_pages.remove_others(HERE / "generated" / "api" / "names", public_names.full_names())
 
@@ -43,7 +45,14 @@ extensions = [
     "repository_pages",
     "stored_pictures",
 ]
-exclude_patterns = ["_extensions", "_static", "_templates", "generated/*/index.md"]
+exclude_patterns = [
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+    "_extensions",
+    "_static",
+    "_templates",
+    "generated/*/index.md",
+]
 templates_path = ["_templates"]
 nitpicky = False
 suppress_warnings = ["config.cache"]  # the scrapers of sphinx-gallery cannot be pickled
