@@ -122,6 +122,11 @@ def read_summary(folder: Path) -> Summary:
     """
     path = folder / NAME
     if not exists(path):
+        if exists(folder / "zarr.json"):
+            raise InputError(
+                f"{folder} is the store of an ensemble, not the results of a run; see `groundswell "
+                "ensemble status` and `groundswell ensemble export`"
+            )
         raise InputError(f"{path} does not exist; give the results folder of a run")
     content = read_json(path)
     if not isinstance(content, dict):

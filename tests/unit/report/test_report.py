@@ -228,6 +228,9 @@ def test_a_damaged_summary_is_bad_input(tmp_path: Path, content: str) -> None:
 def test_a_folder_without_a_summary_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give the results folder of a run"):
         write_report(tmp_path)
+    (tmp_path / "zarr.json").touch()
+    with pytest.raises(InputError, match="is the store of an ensemble, .* ensemble status"):
+        write_report(tmp_path)
 
 
 def test_findings_come_first_and_performance_last(tmp_path: Path) -> None:
