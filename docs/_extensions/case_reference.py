@@ -16,7 +16,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from groundswell import registry
-from groundswell.case.reference import Key, Table, tables
+from groundswell.case.reference import Key, Table, anchors_of_rows, tables
 from groundswell.case.section import Section
 
 COLUMNS = ("key", "values", "unit", "default", "range", "meaning")
@@ -41,7 +41,9 @@ class CaseReference(Directive):
         for table in found:
             anchors |= {path: anchors[table.path] for path in table.also if path not in anchors}
         anchors |= {path: _anchor(path) for path, each in kinds.items() if len(each) > 1}
-        return [section_of(path, each, anchors) for path, each in kinds.items()]
+        sections = [section_of(path, each, anchors) for path, each in kinds.items()]
+        _leave_anchors_to_tables(sections, anchors_of_rows(found))
+        return sections
 
 
 def _case(name: str) -> type[Section]:
@@ -51,6 +53,13 @@ def _case(name: str) -> type[Section]:
 
 def _anchor(path: str) -> str:
     return f"case-{path.replace('.', '-').replace('_', '-').lower()}"
+
+
+def _leave_anchors_to_tables(sections: list[nodes.section], rows: frozenset[str]) -> None:
+    """Remove the anchors of keys that are anchors of tables, too."""
+    for section in sections:
+        for key in section.findall(nodes.inline):
+            key["ids"] = [anchor for anchor in key["ids"] if anchor in rows]
 
 
 def section_of(path: str, kinds: list[Table], anchors: dict[str, str]) -> nodes.section:

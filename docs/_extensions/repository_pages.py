@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:  # tests read the list of pages without Sphinx
+    from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -19,7 +21,8 @@ def pages() -> list[Path]:
     """The Markdown pages outside docs that belong to the site."""
     readmes = sorted((ROOT / "examples").glob("*/README.md"))
     own = [page for page in readmes if page.parent.name not in ("tutorials", "gallery")]
-    return [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *own]
+    tops = [ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY", "CHANGELOG")]
+    return [*tops, ROOT / "examples" / "README.md", *own]
 
 
 def copy_of(page: Path) -> Path:

@@ -224,7 +224,8 @@ def test_results_of_another_case_are_replaced_on_request_only(
     changed = write_small_case(tmp_path, "poisson", method={"degree": 3})
     assert main(["run", str(changed), "-q", "--no-pictures"]) == 2
     error = capsys.readouterr().err
-    assert '"small poisson", run of ' in error and "--overwrite" in error
+    assert '"small poisson", run of ' in error and 'backend "cpu")' in error
+    assert "--overwrite" in error
     assert {name: (folder / name).read_bytes() for name in names(folder)} == before
     with pytest.raises(InputError, match="overwrite=True"):
         gs.run(changed)

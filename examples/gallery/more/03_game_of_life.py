@@ -3,7 +3,8 @@ The Game of Life on four processes
 ==================================
 
 The ghost exchange works with any array. Four processes play the Game of Life, each on its own
-block; gliders cross the borders between them (:doc:`/exchange`).
+block; gliders cross the borders between them (:doc:`/exchange`). This needs Open MPI, as in
+``pip install 'groundswell[mpi]'``.
 """
 
 import os

@@ -3,7 +3,8 @@ Hazard at three distances from a fault
 ======================================
 
 How often does the ground shake more than a level? A fault with earthquakes of five magnitudes, and
-the ground-motion model of Boore and others (2014) (:doc:`/hazard`).
+the ground-motion model of Boore and others (2014) (:doc:`/hazard`). This needs pyGMM, as in
+``pip install 'groundswell[hazard]'``.
 """
 
 from pathlib import Path

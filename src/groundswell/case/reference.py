@@ -6,7 +6,7 @@ key from the text below its field.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -96,6 +96,13 @@ def tables(case: type[Section]) -> tuple[Table, ...]:
         replace(table, also=tuple(dict.fromkeys(p for p in found if p != table.path)))
         for table, found in paths.items()
     )
+
+
+def anchors_of_rows(found: Iterable[Table]) -> frozenset[str]:
+    """The anchors of keys, without those that are anchors of tables: links to these lead there."""
+    found = tuple(found)
+    headings = {each.anchor for table in found for each in (table, replace(table, kind=""))}
+    return frozenset(table.anchor_of(key) for table in found for key in table.keys) - headings
 
 
 class _Place(NamedTuple):

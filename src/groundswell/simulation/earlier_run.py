@@ -81,9 +81,9 @@ def _require_same_results(folder: Path, digest: str) -> None:
         return
     if _case_of(folder).get("digest") != digest:
         raise InputError(
-            f"{folder} holds the results of another case, or of this case before it was changed"
-            f"{_described(_summary(folder))}; choose another folder, or replace them with "
-            "--overwrite (in Python: overwrite=True)"
+            f"{folder} holds the results of another case, or of this case with other values, data, "
+            f"backend, precision or version{_described(_summary(folder))}; choose another folder, "
+            "or replace them with --overwrite (in Python: overwrite=True)"
         )
 
 
@@ -101,9 +101,11 @@ def _case_of(folder: Path) -> dict[str, object]:
 
 
 def _described(content: dict[str, object]) -> str:
-    """Title and time of a run as text for a message."""
-    title, started = content.get("title"), content.get("started")
+    """Title, time and backend of a run as text for a message."""
+    title, started, backend = (content.get(key) for key in ("title", "started", "backend"))
     known = [quoted(title)] if isinstance(title, str) and title else []
     if isinstance(started, str):
         known.append(f"run of {started[:16].replace('T', ' ')} UTC")
+    if isinstance(backend, str):
+        known.append(f"backend {quoted(backend)}")
     return f" ({', '.join(known)})" if known else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ from groundswell.case.annotation import annotated, lines
 from groundswell.case.common import Section, TaggedUnion
 from groundswell.case.meanings import meanings
 from groundswell.case.problems import short
-from groundswell.case.reference import Key, Table, tables
+from groundswell.case.reference import Key, Table, anchors_of_rows, tables
 from groundswell.case.units import Count, Length, Number, Positive
 from groundswell.errors import CaseError
 from groundswell.seismology.hazard.case import HazardCase
@@ -49,6 +50,24 @@ def test_anchors_are_unique_and_tables_are_found(solver: str) -> None:
     assert len({*anchors}) == len(anchors) and len({*names}) == len(names)
     paths = {path for table in found for path in (table.path, *table.also)}
     assert {path for table in found for key in table.keys for path in key.tables} <= paths
+
+
+@inputs
+def test_texts_name_nothing_that_exists_only_in_python(solver: str) -> None:
+    texts = [(table.path, table.text) for table in reference(solver) if table.path]
+    texts += [(name, key.meaning) for name, key in keys(solver).items()]
+    python = re.compile(r"\b[A-Z]+_FILE\b|\w\.py\b|\b[Ss]ee `|\bNone\b")
+    assert [(name, text) for name, text in texts if python.search(text)] == []
+
+
+@inputs
+def test_an_anchor_of_a_key_and_of_its_table_leads_to_the_table(solver: str) -> None:
+    found = reference(solver)
+    rows = anchors_of_rows(found)
+    assert rows.isdisjoint(table.anchor for table in found)
+    keys_in = [(table.anchor_of(key), key) for table in found for key in table.keys]
+    assert all(anchor in rows for anchor, key in keys_in if not key.tables)
+    assert any(anchor not in rows for anchor, key in keys_in if key.tables)
 
 
 @solvers

@@ -69,6 +69,12 @@ def test_the_page_of_references_shows_every_group() -> None:
     assert set(groups) == set(shown) and len(groups) == len(ENTRIES)
 
 
+def test_every_page_of_the_repository_is_in_the_site() -> None:
+    pages = runpy.run_path(str(DOCS / "_extensions" / "repository_pages.py"))["pages"]()
+    tops = {page for page in ROOT.glob("*.md") if page.name != "README.md"}  # docs/index.md
+    assert len(tops) == 3 and tops <= set(pages)
+
+
 # --- pages that are generated ---------------------------------------------------------------------
 
 

@@ -201,7 +201,7 @@ class OutputSection(Section):
     """NetCDF file with the variable elevation, topography or z on longitude and latitude or on x
     and y; maps show its relief."""
     map_lines: MapLines = ()
-    """Lines that maps show: coastlines, borders, or files of lines; see `map_lines.files`."""
+    """Lines that maps show: coastlines, borders, GeoJSON, GMT, KML or shapefiles."""
     pictures: Flag = True
     """Whether to draw pictures."""
     openquake: Flag = False

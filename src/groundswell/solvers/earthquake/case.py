@@ -52,7 +52,7 @@ class BoundarySection(Section):
 
 
 class SplitNodeFault(FaultSection):
-    """`[[fault]]`, with a `viscosity` of the stress that acts on its jumps, in time steps."""
+    """`[[fault]]`: an upright plane along x or y that breaks by itself."""
 
     viscosity: Annotated[float, Field(ge=0, le=MOST_VISCOUS)] = 0.0
     """Damping of oscillations of slip from cell to cell, in time steps."""

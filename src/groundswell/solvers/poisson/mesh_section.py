@@ -21,10 +21,7 @@ UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 
 
 class KershawSection(Section):
-    """`kershaw = { eps_y = 0.3, eps_z = 0.3 }`: thin and slanted elements in the unit cube.
-
-    See `meshes.box.kershaw`.
-    """
+    """`kershaw = { eps_y = 0.3, eps_z = 0.3 }`: thin and slanted elements in the unit cube."""
 
     eps_y: Fraction
     """Smallest thickness of elements along y, relative to even ones."""
@@ -86,7 +83,7 @@ class FileMesh(Section):
     """`kind = "file"`: hexahedra from a mesh file; its named surfaces are the sides.
 
     "gmsh" means the same. `periodic = false` ignores periodic links between sides. `partition`
-    distributes the elements among ranks, see `meshes.partition`.
+    distributes the elements among ranks: bisection across the longest axes, or METIS.
     """
 
     kind: Literal["file", "gmsh"]

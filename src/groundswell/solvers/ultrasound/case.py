@@ -243,11 +243,12 @@ InitialSection = Annotated[BallSection | GaussianSection | ArraySection, TaggedU
 
 
 class OverlapSection(Section):
-    """`[overlap]`: overlap between blocks of ranks; docs/methods/ultrasound.md, Several processes.
+    """`[overlap]`: overlap between the blocks of several processes.
 
     `points` is the minimum overlap on either side of a block. By default it follows from
     `accuracy`, the largest difference of the pressure from that of one rank, relative to the
-    largest pressure anywhere. Not all media and sources allow every accuracy; see `Overlaps`.
+    largest pressure anywhere. Not all media and sources allow every accuracy: `check`
+    shows an estimate.
     """
 
     points: Count | None = None
@@ -260,9 +261,9 @@ class OverlapSection(Section):
 class UltrasoundOutput(OutputSection):
     """`[output]`: the folder, records of pressure and velocity, and maps of the whole region.
 
-    With `maps`, PEAK_FILE contains the maximum, minimum and root mean square pressure at every
-    point. With `medium`, MEDIUM_FILE contains the properties that vary in space. With `film`, the
-    run makes a film of the pressure, whose samples FILM_FILE contains; see `film_plane`.
+    With `maps`, `peak_pressure.nc` contains the maximum, minimum and root mean square pressure at
+    every point. With `medium`, `medium.nc` contains the properties that vary in space. With `film`,
+    the run makes a film of the pressure, whose samples are in `film.nc`.
     """
 
     recordable: ClassVar[Recordable] = Recordable(FIELDS, files=(PEAK_FILE, MEDIUM_FILE, FILM_FILE))

@@ -86,7 +86,7 @@ _BONE = Unit("", "the CT number of the densest bone in the scan, a plain number"
 
 
 class SkullSection(Section):
-    """Properties of skull bone from CT numbers; see skull.py.
+    """Properties of skull bone from CT numbers, which give its porosity (Aubry et al. 2003).
 
     The default speeds and densities are customary for cortical bone and water. The CT number of
     bone has no default because it depends on the scanner; absorption has none because its unit
