@@ -105,7 +105,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "copyfile_regex": r".*\.(toml|csv)",
-    "matplotlib_animations": False,
+    "matplotlib_animations": True,
 }
 
 # --- pages ----------------------------------------------------------------------------------------
