@@ -78,7 +78,8 @@ def section_of(path: str, kinds: list[Table], anchors: dict[str, str]) -> nodes.
 
 def _kind(table: Table, anchors: dict[str, str]) -> nodes.section:
     """The section of one kind of a table."""
-    section = nodes.section(ids=[table.anchor], names=[table.anchor])
+    anchor = table.anchor if table.kind else f"{table.anchor}-without-file"
+    section = nodes.section(ids=[anchor], names=[anchor])
     text = nodes.literal("", table.kind) if table.kind else nodes.Text("without file")
     section += nodes.title("", "", text)
     section += _contents(table, anchors)

@@ -119,8 +119,8 @@ class TimeSection(Section):
     """Factor of the estimated stability limit; 0.5, 1.0 and 1.2 by default for the three schemes.
     """
     levels: Count | None = None
-    """Largest number of grids, each with half as many points along an axis as the next finer one;
-    by default all that resolve the flow."""
+    """Largest number of grids of the multigrid, each with half as many points along an axis as the
+    next finer one; by default all that resolve the flow."""
     steps: Count | None = None
     """Largest number of steps or cycles; 1,000,000 by default, 10,000 with several grids, 100 for
     each step in time."""

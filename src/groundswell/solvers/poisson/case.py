@@ -129,7 +129,7 @@ class MethodSection(Section):
     iterations: Count = 10_000
     """Largest number of iterations."""
     preconditioner: Preconditioner = "jacobi"
-    """Preconditioner of the conjugate gradients."""
+    """Preconditioner of the conjugate gradients: "multigrid" for large meshes and thin elements."""
 
 
 # --- output, and all ------------------------------------------------------------------------------
