@@ -84,7 +84,7 @@ def test_what_has_no_seismograms_is_refused(tmp_path: Path, capsys: Output) -> N
     ("options", "message"),
     [
         (["run", "--interval", "0"], "export_interval"),
-        (["run", "--format", "segy", "--interval", "0.05"], "SEG-Y needs an interval of at most"),
+        (["run", "--format", "segy", "--interval", "0.05"], "--interval of a command"),
         (["run", "--shot", "0"], "shot"),
         ([".", "--format", "text"], "has no seismograms.h5 or pressure.h5"),
         (["run", "--format", "gse2"], "must be mseed, sac, text or segy"),

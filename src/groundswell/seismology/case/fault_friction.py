@@ -40,7 +40,8 @@ class FrictionSection(Section):
 class SlipWeakeningFriction(FrictionSection):
     """Friction that falls linearly with slip, within `distance`, from static to dynamic.
 
-    It recovers where the slip rate falls below `healing_speed`.
+    It recovers where the slip rate falls below `healing_speed`. A fault needs `static`, `dynamic`
+    and `distance`, a patch those that differ.
     """
 
     has_state: ClassVar[bool] = False
@@ -62,7 +63,7 @@ class RateAndStateFriction(FrictionSection):
     """Friction f0 + a ln(V / V0) + b ln(V0 theta / L) at slip rate V and state theta, regularised.
 
     The parameters are a (`direct`), b (`evolution`), L (`length`), f0 (`reference_friction`) and V0
-    (`reference_speed`).
+    (`reference_speed`). A fault needs all of them, a patch those that differ.
     """
 
     direct: PositiveNumber = None
@@ -80,7 +81,10 @@ class RateAndStateFriction(FrictionSection):
 
 
 class FastWeakeningFriction(RateAndStateFriction):
-    """Rate-and-state friction that falls to `weakened_friction` above `weakening_speed`."""
+    """Rate-and-state friction that falls to `weakened_friction` above `weakening_speed`.
+
+    A fault needs all parameters but `cohesion`, a patch those that differ.
+    """
 
     weakened_friction: Coefficient = None
     """Friction f_w at high slip rates."""

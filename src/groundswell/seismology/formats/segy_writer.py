@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import xarray
 
 MOST_SAMPLES, LONGEST = 32767, 0.032767  # of a trace; the longest interval, s
+SETTINGS = "--interval of a command, export_interval of a case"
 
 _MICROSECONDS = 1e6
 _TEXT_LINES, _TEXT_WIDTH = 40, 80
@@ -149,12 +150,12 @@ def interval_in_microseconds(interval: float, samples: int) -> int:
         raise InputError(
             f"SEG-Y needs an interval of at most {LONGEST} s that is a whole number of "
             f"microseconds, and that of the seismograms is {interval:.12g} s; set another "
-            "interval for the files"
+            f"interval for the files: {SETTINGS}"
         )
     if samples > MOST_SAMPLES:
         raise InputError(
             f"SEG-Y has at most {MOST_SAMPLES} samples per trace, and the seismograms have "
-            f"{samples}; set a longer interval for the files"
+            f"{samples}; set a longer interval for the files: {SETTINGS}"
         )
     return whole
 
