@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib
 import pytest
+from variants import short_and_long
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.py"))
@@ -21,6 +22,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "06_heat_in_two_materials": {"DEGREE": 3, "STEP": 1.0},
     "07_marine_survey": {"SHOTS": 2, "DEGREE": 3},
 }
+LONG = {FOLDER / "03_seismic_hazard.py", FOLDER / "07_marine_survey.py"}  # ten seconds and more
 tutorials = pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 
 
@@ -47,7 +49,7 @@ def test_tutorials_are_pages_for_a_gallery(path: Path) -> None:
     assert "# What to change next\n# -------------------\n" in source
 
 
-@tutorials
+@pytest.mark.parametrize("path", short_and_long(TUTORIALS, LONG), ids=lambda path: path.stem)
 def test_tutorials_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib import pyplot
 
