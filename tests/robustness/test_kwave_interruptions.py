@@ -55,7 +55,7 @@ def test_damaged_files_of_an_unfinished_simulation(source: Path, capsys: Capture
     output.write_bytes(kept[1][:3000])
     assert_fails(checkpointed(source), capsys, "cannot be read as the output file to continue")
     output.unlink()
-    assert_fails(checkpointed(source), capsys, "cannot be read as the output file to continue")
+    assert_fails(checkpointed(source), capsys, "out.h5 does not exist; delete the checkpoint file")
     output.write_bytes(kept[1])
     assert main_omp(checkpointed(source, 7)) == 0
     assert not state.exists()

@@ -216,7 +216,9 @@ class AppendableFile:
         import h5py
 
         remedy = "delete it and start the run again from the beginning"
-        with read_errors_reported(self.part, "the file of an unfinished run", remedy):
+        with read_errors_reported(
+            self.part, "the file of an unfinished run", remedy, if_missing=remedy
+        ):
             # Without locking, so that readers of the file do not stop the run.
             file = h5py.File(self.part, "r+", locking=False)
             shapes = {name: file[name].shape for name in self._shapes}

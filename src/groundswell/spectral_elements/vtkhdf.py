@@ -175,7 +175,9 @@ class LagrangeElements:
         """
         import h5py
 
-        with read_errors_reported(path, "a solution", "run the case again"):
+        with read_errors_reported(
+            path, "a solution", "run the case again", if_missing="run the case again"
+        ):
             with h5py.File(path, "r") as file:
                 root = file["VTKHDF"]
                 cells = np.asarray(root["Connectivity"]).reshape(int(root["NumberOfCells"][0]), -1)

@@ -229,7 +229,7 @@ def test_a_folder_without_a_summary_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give the results folder of a run"):
         write_report(tmp_path)
     (tmp_path / "zarr.json").touch()
-    with pytest.raises(InputError, match="is the store of an ensemble, .* ensemble status"):
+    with pytest.raises(InputError, match=r"is the store of an ensemble, .* ensemble status"):
         write_report(tmp_path)
 
 

@@ -83,10 +83,10 @@ def test_what_the_format_asks_for(tmp_path: Path) -> None:
 
 def test_damaged_files(tmp_path: Path) -> None:
     path = tmp_path / "u.vtkhdf"
-    with pytest.raises(InputError, match=r"u.vtkhdf cannot .* damaged .*; run the case again"):
+    with pytest.raises(InputError, match=r"u.vtkhdf does not exist; run the case again"):
         LagrangeElements.read(path)
     path.write_text("nothing")
-    with pytest.raises(InputError, match="is damaged"):
+    with pytest.raises(InputError, match=r"is damaged .*; run the case again"):
         LagrangeElements.read(path)
 
 

@@ -37,7 +37,9 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
     header, *lines = read_text(path, "profiles").splitlines()
     rows = [line.split(",") for line in lines]
     names = header.split(",")[2:]
-    with read_errors_reported(path, "profiles", "run the case again"):
+    with read_errors_reported(
+        path, "profiles", "run the case again", if_missing="run the case again"
+    ):
         tables = {a: np.array([row[1:] for row in rows if row[0] == a], float) for a in AXES}
         return {
             axis: xarray.Dataset(

@@ -28,7 +28,7 @@ MISTAKES = [
     ({"time__step": 0}, "time.step", "0", "must be positive"),
     ({"time__step": "21 s"}, "time.step", '"21 s"', "at most the duration, 20 s"),
     ({"time__durration": 5}, "time.durration", "5", 'did you mean "duration"?'),
-    ({"time__duration": DROP}, "time.duration", "", "counted from time 0); give a time"),
+    ({"time__duration": DROP}, "time.duration", "", "starts earlier); give a time"),
     ({"grid": DROP}, "grid", "", "is required"),
     ({"grid": 5}, "grid", "5", "must be a table"),
     ({"title": 5}, "title", "5", "must be text"),

@@ -49,7 +49,7 @@ MISTAKES = [
     ({"time__courant": 0}, "time.courant", "must be greater than 0"),
     ({"time__reference_speed": 0}, "time.reference_speed", "must be greater than 0"),
     ({"time__step": "3 us"}, "time.step", "at most the duration, 2e-06 s"),
-    ({"time__duration": DROP}, "time.duration", "counted from time 0); give a time"),
+    ({"time__duration": DROP}, "time.duration", "starts earlier); give a time"),
     ({"boundary__width": -1}, "boundary.width", "must be at least 0"),
     ({"boundary__width": 2.5}, "boundary.width", "must be a whole number"),
     ({"boundary__width": "wide"}, "boundary.width", 'must be "auto", a number, or a list'),

@@ -207,7 +207,9 @@ class OutputFile:
 
     def _reopen(self, layout: Layout) -> h5py.File:
         remedy = "delete the checkpoint file and start the simulation again"
-        with read_errors_reported(self._working, "the output file to continue", remedy):
+        with read_errors_reported(
+            self._working, "the output file to continue", remedy, if_missing=remedy
+        ):
             file = h5py.File(self._working, "r+", locking=False)
             shapes = {name: file[name].shape for name in layout if name in file}
             kind = attribute(file, "file_type")
