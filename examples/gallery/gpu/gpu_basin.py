@@ -8,6 +8,7 @@ Forty million cells of 50 m: an earthquake of magnitude 5.5 beside a valley of s
 .. stored-picture:: gpu_basin
 """
 
+# sphinx_gallery_thumbnail_path = '../examples/gallery/stored/gpu_basin.png'
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -8,6 +8,7 @@ the core, and eddies where they meet (:doc:`/cavity`).
 .. stored-picture:: gpu_convection
 """
 
+# sphinx_gallery_thumbnail_path = '../examples/gallery/stored/gpu_convection.png'
 import matplotlib.pyplot as plt
 
 import groundswell as gs

@@ -8,6 +8,7 @@ Aubry and others (2022), with 12 points per wavelength in water (:doc:`/ultrasou
 .. stored-picture:: gpu_skull
 """
 
+# sphinx_gallery_thumbnail_path = '../examples/gallery/stored/gpu_skull.png'
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -50,5 +50,5 @@ def show(number):
     axes.set_title(f"{1e6 * float(pressure['time'][number]):.1f} µs")
 
 
-film = FuncAnimation(figure, show, frames=len(pressure), interval=120)
+film = FuncAnimation(figure, show, frames=range(8, len(pressure)), interval=120)  # from 4.8 µs
 plt.show()
