@@ -15,7 +15,8 @@ from groundswell import backends, load_case
 ROOT = Path(__file__).parents[3]
 PAGES_OF_DOCS = (p for p in (ROOT / "docs").rglob("*.md") if "generated" not in p.parts)
 MANUAL = [*ROOT.glob("*.md"), *PAGES_OF_DOCS]
-PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
+EXAMPLES = (p for p in (ROOT / "examples").rglob("*.md") if "results" not in str(p))
+PAGES = [*MANUAL, *EXAMPLES]
 
 
 def without_code(text: str) -> str:
@@ -70,3 +71,11 @@ def test_the_file_of_the_example_of_a_solver_can_be_read(tmp_path: Path) -> None
     (tmp_path / "pulse.wave").write_text(file.text)
     with plugin.available(tmp_path):
         assert load_case(tmp_path / "pulse.wave").grid.cells == (48, 48, 48)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_lines_of_prose_are_short(page: Path) -> None:
+    """At most 120 characters; tables, pictures and marks of blocks may be longer."""
+    lines = without_code(page.read_text()).splitlines()
+    long = [line for line in lines if len(line) > 120 and not line.startswith(("|", "<", "!["))]
+    assert not long
