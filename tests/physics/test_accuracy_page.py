@@ -38,6 +38,8 @@ FIGURES = {
     ),
     "cells": ("earthquake/yielding:shear_pulse", "velocity", "yields, `earth", r"([\d.]+) % for v"),
     "full space": ("earthquake/fullspace:double_couple", "envelope", "Aki & R", r"([\d.]+) %"),
+    "heat": ("ultrasound/heat:gaussian", "steps: 7", "spreads from a", r"within (\S+) of"),
+    "sphere": ("ultrasound/heat:sphere", "heated sphere", "heated sphere", r"([\d.]+) % of"),
     "Lamb": ("earthquake/lamb:vertical_force", "3300 m: envelope", "Lamb", r"([\d.]+) %"),
 }
 LONG = ["cells", "full space", "Lamb"]
