@@ -75,10 +75,14 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """The pages that people read: docs, those at the top of the repository, and of examples."""
+    """The pages that people read: docs, those at the top of the repository, and of examples.
+
+    Not those that a build of the site or an example has written.
+    """
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
     inside = [(page, page.relative_to(ROOT).parts) for page in found]
-    return sorted(page for page, parts in inside if "generated" not in parts)
+    written = re.compile("generated|results.*")
+    return sorted(page for page, parts in inside if not any(map(written.fullmatch, parts)))
 
 
 def blocks_of(page: Path) -> Iterator[Block]:

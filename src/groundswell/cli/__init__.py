@@ -23,7 +23,8 @@ DEBUG = "--debug"  # allowed anywhere, so we remove it before the command line i
 
 OPTIONAL = {"--resume": "--resume=yes"}  # options whose value may be omitted
 
-ON_ALL_RANKS = {"run", "bench", "reproduce", "info"}  # commands of all ranks, besides those of solvers
+# Commands of all ranks, besides those of solvers.
+ON_ALL_RANKS = {"run", "bench", "reproduce", "info"}
 
 APART = {"ensemble"}  # commands of processes that share no job, however they were started
 

@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 import plugin
 import pytest
-from page_blocks import blocks_of
+from page_blocks import blocks_of, pages
 
 from groundswell import backends, load_case
 
 ROOT = Path(__file__).parents[3]
-PAGES_OF_DOCS = (p for p in (ROOT / "docs").rglob("*.md") if "generated" not in p.parts)
-MANUAL = [*ROOT.glob("*.md"), *PAGES_OF_DOCS]
-EXAMPLES = (p for p in (ROOT / "examples").rglob("*.md") if "results" not in str(p))
-PAGES = [*MANUAL, *EXAMPLES]
+PAGES = pages()
+MANUAL = [page for page in PAGES if page.relative_to(ROOT).parts[0] != "examples"]
 
 
 def without_code(text: str) -> str:

@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
+from page_blocks import pages
+
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 BIBLIOGRAPHY = (DOCS / "references.bib").read_text(encoding="utf-8")
@@ -45,8 +47,7 @@ def plain(text: str) -> str:
 
 def texts() -> Iterator[Path]:
     """Whatever may cite a paper."""
-    yield from (page for page in DOCS.rglob("*.md") if "generated" not in page.parts)
-    yield from (ROOT / "examples").rglob("*.md")
+    yield from pages()
     yield from (path for path in (ROOT / "src").rglob("*.*") if path.suffix in (".py", ".h"))
 
 
