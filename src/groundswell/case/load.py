@@ -49,6 +49,11 @@ def as_case(case: CaseInput, settings: Settings | None = None, **run: str | None
 def load_case(path: str | Path, settings: Settings | None = None) -> Case:
     """Read and validate a case file (TOML), or another input file that an installed solver reads.
 
+    >>> import groundswell as gs
+    >>> case = gs.load_case("case.toml", {"fluid.rayleigh": 2e3})
+    >>> case.solver, case.fluid.rayleigh
+    ('cavity', 2000.0)
+
     Args:
         path: path of the file.
         settings: values of a case file to replace, by path; see `set_values`.

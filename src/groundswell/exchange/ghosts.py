@@ -14,6 +14,11 @@ from groundswell.exchange.decomposition import Index
 class Ghosts:
     """The ghost layers that one field needs.
 
+    >>> from groundswell.exchange import Domain, Ghosts
+    >>> with Domain((8, 8), ghosts=Ghosts((2, 0), (1, 0))) as domain:  # of the first axis
+    ...     domain.zeros("float32").shape
+    (11, 8)
+
     Args:
         low, high: widths on the low and the high side of each axis, slowest axis first.
         corners: whether points outside the block along several axes are also needed; None for the

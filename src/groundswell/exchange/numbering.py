@@ -45,6 +45,13 @@ UserArray = TypeVar("UserArray")  # of any supported library
 class Numbering(PlanCache):
     """Global ids of local values, on all ranks.
 
+    >>> import numpy as np
+    >>> from groundswell.exchange import Numbering
+    >>> with Numbering([0, 1, 1, 2]) as numbering:  # two elements share a node
+    ...     u = numbering.gather_scatter(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> u.tolist()
+    [1.0, 5.0, 5.0, 4.0]
+
     There is one local value for each given id, and one assembled value for each distinct id of this
     rank: first the `own` values that it owns, then copies of values that other ranks own.
 

@@ -34,6 +34,11 @@ DEFORMATION = "the deformation of a box"  # in messages
 class Box:
     """A structured mesh of hexahedra, all alike unless the box is deformed.
 
+    >>> import groundswell as gs
+    >>> box = gs.poisson.Box((6, 4, 4), deform=gs.poisson.kershaw(0.5, 0.5), order=3)
+    >>> gs.poisson.nodes(box, 2).shape  # (elements, nodes, 3)
+    (96, 27, 3)
+
     Args:
         counts: elements along x, y, z.
         low, high: corners, m.

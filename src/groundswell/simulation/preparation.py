@@ -91,6 +91,11 @@ def check(
 ) -> dict[str, Any]:
     """Estimate what a run needs and resolves, without running it.
 
+    >>> import groundswell as gs
+    >>> found = gs.check("case.toml", ranks=2)
+    >>> found["solver"], found["memory"] > 0
+    ('cavity', True)
+
     Args:
         case: the path of an input file, the tables of a case as a dictionary, or a `Case`.
         ranks: number of ranks that would share the run.

@@ -16,6 +16,11 @@ from groundswell.simulation.summary import Summary, read_summary
 class Result:
     """A results folder. The solver that wrote it adds attributes, such as `seismograms`.
 
+    >>> import groundswell as gs
+    >>> folder = gs.run("case.toml").folder
+    >>> gs.Result(folder).fields["T"].dims
+    ('z', 'y', 'x')
+
     `plot()` draws the pictures of the run, and notebooks show them. A notebook shows the result
     itself as its key numbers, the first picture and the names of its files.
 

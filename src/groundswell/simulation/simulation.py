@@ -26,9 +26,13 @@ class Simulation(LiveRun):
     It writes no results (use `run` for these), and checkpoints only on request. On several ranks,
     all of them must create it and call its methods together.
 
-        with Simulation("case.toml", backend="cuda") as simulation:
-            while simulation.advance(100):
-                print(simulation.time, abs(simulation.fields["vx"]).max())
+    >>> import groundswell as gs
+    >>> moving = {"time.duration": 1.0, "time.step": 0.1}
+    >>> with gs.Simulation("case.toml", settings=moving) as simulation:
+    ...     while simulation.advance(5):
+    ...         print(round(simulation.time, 1), simulation.fields["T"].shape[-1])
+    0.5 27
+    1.0 27
 
     Args:
         case: the path of an input file, the tables of a case as a dictionary, or a `Case`.

@@ -16,6 +16,10 @@ from groundswell.spectral_elements.partition import ElementPartition
 def nodes(mesh: Hexahedra, degree: int, elements: ArrayLike | None = None) -> Floats:
     """Positions of the nodes, (elements, (N + 1)^3, 3), m: along r first, then s, then t.
 
+    >>> import groundswell as gs
+    >>> gs.poisson.nodes(gs.poisson.Box((1, 1, 1)), 1)[0, -1].tolist()
+    [1.0, 1.0, 1.0]
+
     Args:
         elements: their numbers, such as those of `own_elements`; all by default.
 
