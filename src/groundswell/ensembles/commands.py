@@ -69,6 +69,10 @@ def run(
 ) -> Status:
     """Run an ensemble. Runs that fail do not stop the others.
 
+    >>> import groundswell as gs
+    >>> gs.ensembles.run("plan.toml", workers=1).counts
+    {'complete': 2, 'failed': 0, 'missing': 0}
+
     Args:
         plan: a plan, or the path of its file (TOML).
         resume: run only what the store lacks; without it, the store must not exist yet.

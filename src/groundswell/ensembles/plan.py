@@ -125,6 +125,11 @@ class Plan:
 def load_plan(path: str | Path) -> Plan:
     """Read a plan (TOML). File names are relative to its folder, where by default the store is.
 
+    >>> import groundswell as gs
+    >>> plan = gs.ensembles.load_plan("plan.toml")  # with two values of fluid.rayleigh
+    >>> [row.settings for row in plan.rows]
+    [{'fluid.rayleigh': 1000.0}, {'fluid.rayleigh': 2000.0}]
+
     Raises:
         InputError: the plan or its table cannot be read.
         CaseError: the plan is invalid; lists every problem.

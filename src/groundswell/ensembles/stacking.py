@@ -20,6 +20,11 @@ RUN = "run"  # the dimension of runs
 def open(store: str | Path, result: str | None = None) -> xarray.Dataset:
     """The results of all complete runs as one dataset with the dimension `run`.
 
+    >>> import groundswell as gs
+    >>> status = gs.ensembles.run("plan.toml", workers=1)
+    >>> gs.ensembles.open("plan.zarr", "fields")["T"].sizes["run"]
+    2
+
     Settings are coordinates of that dimension, named by the path of their key. Variables whose
     shapes or coordinates differ between runs are left out; the attribute `left_out` names them.
 

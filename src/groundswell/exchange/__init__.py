@@ -1,11 +1,12 @@
 """Exchange of ghost layers of distributed arrays, and of values with copies on several ranks.
 
-    domain = Domain((nz, ny, nx), ghosts=2, periodic=(False, True, True))
-    u = domain.zeros("float32")
-    domain.exchange(u)
-
-    numbering = Numbering(ids)
-    numbering.gather_scatter(w)
+>>> from groundswell.exchange import Domain
+>>> with Domain((6, 4), ghosts=1, periodic=True) as domain:
+...     u = domain.zeros("float64")  # a rank's block, with ghosts
+...     domain.interior(u)[...] = 1.0
+...     u = domain.exchange(u)
+>>> float(u.sum())  # 6 x 4 points and their ghosts
+48.0
 
 See docs/exchange.md. Names are loaded on first use.
 """

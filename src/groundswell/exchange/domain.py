@@ -67,14 +67,6 @@ class DomainOptions(Options, total=False):
 class Domain(GhostedBlock, PlanCache):
     """The index space of an array, divided into one block per rank.
 
-    >>> from groundswell.exchange import Domain
-    >>> with Domain((6, 4), ghosts=1, periodic=True) as domain:
-    ...     u = domain.zeros("float64")  # a rank's block, with ghosts
-    ...     domain.interior(u)[...] = 1.0
-    ...     u = domain.exchange(u)
-    >>> float(u.sum())  # 6 x 4 points and their ghosts
-    48.0
-
     Args:
         shape: number of points of the whole array along each of one to three axes, slowest first.
         ghosts: layers around each block: one width, a width or (low, high) for each axis, or

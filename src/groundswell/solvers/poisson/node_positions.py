@@ -38,6 +38,10 @@ def nodes(mesh: Hexahedra, degree: int, elements: ArrayLike | None = None) -> Fl
 def own_elements(mesh: Hexahedra, partition: str = "bisection") -> Integers:
     """Numbers of the elements that a `Problem` on this mesh puts on this rank; all on one rank.
 
+    >>> import groundswell as gs
+    >>> gs.poisson.own_elements(gs.poisson.Box((2, 1, 1))).tolist()  # on one rank
+    [0, 1]
+
     Args:
         partition: see `ProblemOptions`.
 
