@@ -10,7 +10,7 @@ from groundswell.errors import InputError
 from groundswell.formats.text import is_finite_number
 
 FORMAT = "CMTSOLUTION"  # ObsPy's name
-# How the lines after that of the hypocentre begin, in small letters.
+# How the lines after that of the hypocentre begin, in lower case.
 _LABELS = ("event", "time", "half", "lat", "lon", "dep", "mrr", "mtt", "mpp", "mrt", "mrp", "mtp")
 _CATALOGUE, _NUMBERS = 5, 11  # characters of its name; numbers of the hypocentre after them
 
