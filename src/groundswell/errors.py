@@ -12,7 +12,15 @@ from typing import TypeVar
 
 
 class GroundswellError(Exception):
-    """A failure with a message meant for the user; the command ends with `exit_code`."""
+    """A failure with a message meant for the user; the command ends with `exit_code`.
+
+    >>> import groundswell as gs
+    >>> try:
+    ...     gs.run("missing.toml")
+    ... except gs.errors.GroundswellError as error:
+    ...     print(error.exit_code)
+    2
+    """
 
     exit_code = 1
 
@@ -37,7 +45,15 @@ class CaseProblem:
 
 
 class CaseError(InputError):
-    """An invalid case; the message lists every problem found."""
+    """An invalid case; the message lists every problem found.
+
+    >>> import groundswell as gs
+    >>> try:
+    ...     gs.load_case("case.toml", {"fluid.prandtl": -1.0, "run.backend": "tpu"})
+    ... except gs.errors.CaseError as error:
+    ...     print([problem.key for problem in error.problems])
+    ['run.backend', 'fluid.prandtl']
+    """
 
     def __init__(self, problems: Sequence[CaseProblem], source: str = "case") -> None:
         self.problems = tuple(problems)

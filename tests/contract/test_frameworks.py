@@ -21,8 +21,10 @@ FRAMEWORKS = (
 
 
 def words(path: Path) -> set[str]:
-    """The words of a file's code, its comments left out."""
-    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    """The words of a file, without its comments and the examples in its docstrings."""
+    lines = path.read_text().splitlines(keepends=True)
+    kept = (line for line in lines if not line.lstrip().startswith((">>>", "...")))
+    tokens = tokenize.generate_tokens(io.StringIO("".join(kept)).readline)
     code = " ".join(token.string for token in tokens if token.type != tokenize.COMMENT)
     return set(re.findall(r"[a-z]+", code.lower()))
 

@@ -45,6 +45,12 @@ def start_backend(name: str) -> None:
 def open_backend(name: str, device: int | None = None, *, threads: int | None = None) -> Backend:
     """Open a backend.
 
+    >>> import groundswell as gs
+    >>> backend = gs.open_backend("cpu", threads=2)
+    >>> u = backend.zeros((3, 4), "float32")
+    >>> backend.name, u.shape
+    ('cpu', (3, 4))
+
     Args:
         name: "cpu" or "cuda".
         device: number of the GPU; by default the current one.

@@ -189,7 +189,15 @@ class RunSection(Section):
 
 
 class Case(Section):
-    """A case: the complete description of a run. Solvers add their sections."""
+    """A case: the complete description of a run. Solvers add their sections.
+
+    >>> import groundswell as gs
+    >>> case = gs.load_case("case.toml")
+    >>> case.run.backend
+    'cpu'
+    >>> case.with_run(precision="single").run.precision
+    'single'
+    """
 
     solver: str
     """Solver of the case."""

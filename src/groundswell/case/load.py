@@ -51,8 +51,8 @@ def load_case(path: str | Path, settings: Settings | None = None) -> Case:
 
     >>> import groundswell as gs
     >>> case = gs.load_case("case.toml", {"fluid.rayleigh": 2e3})
-    >>> case.solver, case.fluid.rayleigh
-    ('cavity', 2000.0)
+    >>> case.fluid.rayleigh
+    2000.0
 
     Args:
         path: path of the file.

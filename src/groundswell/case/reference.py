@@ -138,7 +138,8 @@ def _text(section: type[Section]) -> str:
     text = section.__doc__ or ""
     for part in ("Attributes:", "Raises:"):
         text = text.partition(f"\n    {part}")[0]
-    return "\n".join(line.strip() for line in text.strip().splitlines())
+    paragraphs = (each for each in text.split("\n\n") if not each.lstrip().startswith(">>>"))
+    return "\n".join(line.strip() for line in "\n\n".join(paragraphs).strip().splitlines())
 
 
 # --- keys -----------------------------------------------------------------------------------------

@@ -215,6 +215,11 @@ def _give_up(store: Store, plan: Plan, cases: Mapping[str, Case]) -> Callable[[s
 def status(store: str | Path, names: Sequence[str] | None = None) -> Status:
     """The state of the runs of a store.
 
+    >>> import groundswell as gs
+    >>> done = gs.ensembles.run("plan.toml", workers=1)
+    >>> gs.ensembles.status("plan.zarr").states
+    {'run-0001': 'complete', 'run-0002': 'complete'}
+
     Args:
         names: those of the plan; by default those in the store.
 
@@ -241,6 +246,11 @@ def status_of(path: Path) -> Status:
 
 def retry(plan: Plan | str | Path, names: Sequence[str] = (), **options: object) -> Status:
     """Repeat failed runs, and run those that are missing.
+
+    >>> import groundswell as gs
+    >>> done = gs.ensembles.run("plan.toml", workers=1)
+    >>> gs.ensembles.retry("plan.toml").counts  # none has failed
+    {'complete': 2, 'failed': 0, 'missing': 0}
 
     Args:
         names: the failed runs to repeat; all of them by default.
@@ -269,6 +279,11 @@ def export(
     store: str | Path, path: str | Path | None = None, netcdf: str | Path | None = None
 ) -> list[Path]:
     """Write a table of all runs (CSV), with their settings and the numbers in their summaries.
+
+    >>> import groundswell as gs
+    >>> done = gs.ensembles.run("plan.toml", workers=1)
+    >>> [path.name for path in gs.ensembles.export("plan.zarr", "table.csv")]
+    ['table.csv']
 
     Args:
         path: the table; by default next to the store.

@@ -74,6 +74,12 @@ class PlanFile(Section):
 class Plan:
     """The base case and the runs of an ensemble.
 
+    >>> import groundswell as gs
+    >>> rows = [{"name": "weak", "fluid.rayleigh": 1e3}, {"name": "strong", "fluid.rayleigh": 1e5}]
+    >>> plan = gs.ensembles.Plan.of("case.toml", rows, store="runs.zarr")
+    >>> [row.name for row in plan.rows]
+    ['weak', 'strong']
+
     Args:
         case: the base case: the path of its file (TOML), or its tables.
         rows: the runs.

@@ -1,9 +1,5 @@
 """The public interface of ghost layers: a domain, its arrays, and plans of exchanges.
 
-    domain = Domain((nz, ny, nx), ghosts=2, periodic=(False, True, True))
-    u = domain.zeros("float32")     # this rank's block with its ghost layers
-    domain.exchange(u)              # fills them
-
 All ranks must create the same domains, plans and exchanges in the same order, and close them in the
 same order.
 """
@@ -19,13 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.arguments import (
-    flag,
-    integers,
-    is_sequence,
-    real_numbers,
-    require_arguments,
-)
+from groundswell.arguments import flag, integers, is_sequence, real_numbers, require_arguments
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend
 from groundswell.backends.array_interop import StreamHandles
@@ -66,6 +56,14 @@ class DomainOptions(Options, total=False):
 
 class Domain(GhostedBlock, PlanCache):
     """The index space of an array, divided into one block per rank.
+
+    >>> from groundswell.exchange import Domain
+    >>> with Domain((6, 4), ghosts=1, periodic=(False, True)) as domain:
+    ...     x, y = domain.coordinates(spacing=0.5)
+    ...     u = domain.zeros("float64")
+    ...     domain.interior(u)[...] = x + y
+    ...     domain.exchange(u).shape  # a rank's block, with ghosts
+    (8, 6)
 
     Args:
         shape: number of points of the whole array along each of one to three axes, slowest first.

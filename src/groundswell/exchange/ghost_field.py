@@ -29,6 +29,15 @@ TERMS = ("dtype", "origin", "ghosts", "sent_as")
 class Field:
     """An array with options that differ from those of the domain.
 
+    >>> import numpy as np
+    >>> from groundswell.exchange import Domain, Field
+    >>> with Domain((6, 4), ghosts=2, periodic=True) as domain:
+    ...     u = domain.zeros("float64")
+    ...     domain.interior(u)[...] = 1.0
+    ...     u = domain.exchange(Field(u, ghosts=1, sent_as="float32"))
+    >>> float(u.sum())  # 6 x 4 points and one layer of ghosts
+    48.0
+
     Args:
         array: the last axes are those of the domain; leading axes are components. Any strides are
             allowed; values are integers, real or complex numbers of 1 to 16 bytes.

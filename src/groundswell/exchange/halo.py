@@ -36,6 +36,13 @@ from groundswell.exchange.transfer import Binding, LocalTransfer
 class Options(TypedDict, total=False):
     """Options of an exchange; those of a domain are the defaults for its plans.
 
+    >>> from groundswell.exchange import Domain, Options
+    >>> small = Options(aggregate=True, codec="mpc")
+    >>> with Domain((6, 4), ghosts=1) as domain:
+    ...     u = domain.zeros("float64")
+    ...     fill = domain.plan(u, **small)
+    ...     fill()
+
     Keys:
         transport: a name listed in docs/exchange.md; "auto" for the default one, or "fastest" to
             measure all that work, with and without `aggregate`; the result is cached.

@@ -20,6 +20,18 @@ Exchange: TypeAlias = HaloExchange | GatherScatter
 class Plan:
     """An exchange of certain arrays, prepared once; created by `Domain.plan` and `Numbering.plan`.
 
+    >>> from groundswell.exchange import Domain
+    >>> with Domain((6, 4), ghosts=1, periodic=True) as domain:
+    ...     u = domain.zeros("float64")
+    ...     fill = domain.plan(u)
+    ...     for step in range(3):
+    ...         domain.interior(u)[...] = step
+    ...         fill.start()
+    ...         # compute here what needs no ghosts
+    ...         fill.finish()
+    >>> float(u.mean())
+    2.0
+
     It keeps its arrays alive. On a GPU, events order the exchange with the user's stream: work that
     is in the stream when the exchange begins runs before it, and later work runs after it. The
     default stream is the current one of PyTorch for tensors, and of CuPy for other arrays: the

@@ -142,6 +142,12 @@ class Box:
 def kershaw(eps_y: float, eps_z: float, smoothness: int = 0) -> Deformation:
     """Kershaw's deformation of the unit cube into thin and slanted elements.
 
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> deform = gs.poisson.kershaw(0.3, 0.3)
+    >>> deform(np.array([[0.1, 0.5, 0.5]]))
+    array([[0.1 , 0.15, 0.15]])
+
     The cube has six layers of equal thickness along x. Surfaces of equal y and z are crowded
     towards 0 in the first layer and towards 1 in the last one; in between they cross the cube three
     times. The number of elements along x should be a multiple of 6, and even along y and z.

@@ -17,6 +17,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, face_nodes, map_jacobians
 
 CORNERS = 8
+ROUNDING = 1e-12  # of coordinates that a summary states as zero, relative to the largest one
 # The two corners of each edge, edges along r first, then s, then t.
 EDGES = np.array([(c, c + (1 << a)) for a in range(AXES) for c in range(8) if not c >> a & 1])
 FACES = np.array([face_nodes(1, face) for face in range(2 * AXES)])
@@ -33,6 +34,12 @@ _PLACES = [
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh:
     """A conforming mesh: elements share whole faces, edges and corners.
+
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> corners = np.array([[x, y, z] for z in (0.0, 1.0) for y in (0.0, 1.0) for x in (0.0, 2.0)])
+    >>> gs.poisson.Mesh([range(8)], corners[None])
+    Mesh(1 element of order 1; x 0 to 2 m, y 0 to 1 m, z 0 to 1 m)
 
     Edges and faces are identified by their corners, so no two may have the same ones. That excludes
     periodic meshes of one or two elements along an axis; use a periodic `Box` there.
@@ -60,6 +67,7 @@ class Mesh:
     def __repr__(self) -> str:
         """A summary without the arrays."""
         points = self.nodes.reshape(-1, AXES)
+        points = np.where(abs(points) < ROUNDING * abs(points).max(), 0.0, points)
         ends = zip("xyz", points.min(axis=0), points.max(axis=0), strict=True)
         extent = ", ".join(f"{axis} {low:.6g} to {high:.6g} m" for axis, low, high in ends)
         return f"Mesh({counted(self.count, 'element')} of order {self.order}; {extent})"

@@ -28,6 +28,11 @@ FORMATS = {
 def read_mesh(path: Path | str) -> tuple[Mesh, dict[str, int]]:
     """Read hexahedra, and the tags of their sides by name; see `read_mesh_groups`.
 
+    >>> import groundswell as gs
+    >>> mesh, sides = gs.poisson.read_mesh("part.msh")
+    >>> mesh.order, sorted(sides)
+    (3, ['bottom', 'inner', 'outer', 'south', 'top', 'west'])
+
     Periodic links join the elements of linked sides. Warns of what is ignored in the file.
     """
     found = read_mesh_groups(path, periodic=True)
@@ -43,6 +48,11 @@ def read_mesh_groups(
     path: Path | str, *, inner: bool = False, periodic: bool = False
 ) -> MeshGroups:
     """Read hexahedra of one order from 1 to 4 with their named surfaces and volumes.
+
+    >>> import groundswell as gs
+    >>> found = gs.poisson.read_mesh_groups("part.msh")
+    >>> found.volume_names, sorted(found.sides)
+    ({1: 'steel'}, ['bottom', 'inner', 'outer', 'south', 'top', 'west'])
 
     The ending of the file's name tells the format, see `FORMATS`. Sides are the named surfaces of
     the file: physical surfaces of Gmsh, surfaces and element sets of Abaqus, side sets of Exodus,

@@ -78,9 +78,10 @@ class Model:
     """The medium: one value for each cell of a box whose top is the surface.
 
     >>> import numpy as np
+    >>> import groundswell as gs
     >>> vs = np.full((30, 40, 40), 1800.0)  # depth, y, x: a box of 4 km by 4 km by 3 km
     >>> vs[10:] = 3200.0
-    >>> model = Model(1.75 * vs, vs, rho=2600.0, spacing=100.0)
+    >>> model = gs.earthquake.Model(1.75 * vs, vs, rho=2600.0, spacing=100.0)
     >>> model.size
     (4000.0, 4000.0, 3000.0)
 

@@ -18,6 +18,16 @@ from groundswell.simulation.time_loop import TimeLoop
 class LiveRun:
     """A case that is being computed, as callbacks see it.
 
+    >>> import groundswell as gs
+    >>> def watch(live: gs.LiveRun) -> None:
+    ...     temperature = live.gather("T")
+    ...     if temperature is not None:  # on rank 0
+    ...         print(f"{live.time:.1f} s: {temperature.max():.2f}")
+    >>> moving = {"time.duration": 1.0, "time.step": 0.1}
+    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(5, watch)])
+    0.5 s: 0.38
+    1.0 s: 0.42
+
     On several ranks each has a part of the fields, and all of them must call `gather` together.
     """
 

@@ -93,8 +93,8 @@ def check(
 
     >>> import groundswell as gs
     >>> found = gs.check("case.toml", ranks=2)
-    >>> found["solver"], found["memory"] > 0
-    ('cavity', True)
+    >>> found["memory"] > 0, found["problems"]  # bytes
+    (True, [])
 
     Args:
         case: the path of an input file, the tables of a case as a dictionary, or a `Case`.

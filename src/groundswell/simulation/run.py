@@ -250,8 +250,8 @@ def run(
 
     >>> import groundswell as gs
     >>> result = gs.run("case.toml", settings={"fluid.rayleigh": 2e3})
-    >>> result.summary["solver"], round(result.heat["nusselt"], 1)
-    ('cavity', 1.2)
+    >>> round(result.heat["nusselt"], 1)
+    1.2
 
     Output files have temporary names until the run has succeeded. Only then do they replace the
     files of an earlier run in the same folder.

@@ -44,6 +44,13 @@ def build_case(
 ) -> CavityCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
 
+    >>> import groundswell as gs
+    >>> sides = {"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}}  # two-dimensional
+    >>> fluid = {"kind": "rayleigh", "rayleigh": 1e3}
+    >>> case = gs.cavity.build_case((15, 1, 15), fluid, sides)
+    >>> gs.check(case)["problems"]
+    []
+
     Raises:
         CaseError: the case is invalid; the error lists all violations.
     """

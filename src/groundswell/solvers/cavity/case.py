@@ -235,6 +235,13 @@ def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iter
 class CavityCase(Case):
     """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
 
+    >>> import groundswell as gs
+    >>> case = gs.cavity.CavityCase(
+    ...     grid={"points": [31, 31, 31]}, fluid={"kind": "rayleigh", "rayleigh": 1e5}
+    ... )
+    >>> case.walls.west.kind, case.time.is_unsteady
+    ('fixed', False)
+
     Raises:
         CaseError: the case is invalid.
     """

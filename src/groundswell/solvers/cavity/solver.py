@@ -40,6 +40,12 @@ ALONE_WARNING = (
 class Cavity(FlowSolver):
     """One rank's part of a steady flow; `step` approaches it.
 
+    >>> import groundswell as gs
+    >>> with gs.Simulation("cavity.toml") as simulation:
+    ...     steps = simulation.advance(3)
+    ...     simulation.fields["T"].shape  # z, y, x
+    (27, 27, 27)
+
     Args:
         comm: the ranks that share the grid.
 

@@ -32,6 +32,13 @@ from groundswell.solvers.cavity.step_history import StepHistory
 class UnsteadyCavity(FlowSolver):
     """One rank's part of a flow in time.
 
+    >>> import groundswell as gs
+    >>> moving = {"time.duration": 1.0, "time.step": 0.1}
+    >>> with gs.Simulation("cavity.toml", settings=moving) as simulation:
+    ...     steps = simulation.advance(5)
+    ...     simulation.time  # s
+    0.5
+
     Args:
         comm: the ranks that share the grid.
 

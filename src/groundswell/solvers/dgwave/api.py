@@ -27,6 +27,16 @@ def build_case(
 ) -> DgWaveCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
 
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> vs = np.full((5, 6, 6), 2000.0)
+    >>> model = gs.dgwave.Model(1.8 * vs, vs, rho=2500.0, spacing=500.0)
+    >>> blast = {"kind": "explosion", "x": 1500, "y": 1500, "depth": "1 km", "magnitude": 4}
+    >>> pulse = {"kind": "cosine", "rise": "0.5 s"}
+    >>> case = gs.dgwave.build_case(model, [{**blast, "time_function": pulse}], duration="1 s")
+    >>> gs.check(case)["problems"]
+    []
+
     Raises:
         CaseError: the case is invalid; the error lists all violations.
     """
@@ -55,7 +65,7 @@ def simulate(
     >>> pulse = {"kind": "ricker", "frequency": "5 Hz"}
     >>> node = {"kind": "ocean-bottom-node", "name": "N1", "x": 650, "y": 250, "depth": 200}
     >>> result = gs.dgwave.simulate(
-    ...     model, [{**shot, "time_function": pulse}], [node], duration="0.6 s",
+    ...     model, [{**shot, "time_function": pulse}], [node], duration="0.3 s",
     ...     boundary={"width": 2}, output={"final_fields": True},
     ... )
     >>> result.pressure.sel(station="N1").units

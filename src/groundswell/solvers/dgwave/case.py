@@ -168,6 +168,21 @@ def _misplaced_fault(fault: FaultSection, grid: object) -> Iterator[Violation]:
 class DgWaveCase(SeismicCase):
     """A case of acoustic or elastic waves: `[grid]`, `[medium]`, `[[source]]` and outputs.
 
+    >>> import groundswell as gs
+    >>> case = gs.dgwave.DgWaveCase(
+    ...     grid={"size": ["3 km", "3 km", "2 km"], "spacing": "500 m"},
+    ...     medium={"kind": "homogeneous", "vp": 3600.0, "vs": 2000.0, "rho": 2500.0},
+    ...     source=[
+    ...         {
+    ...             **{"kind": "explosion", "x": "1.5 km", "y": "1.5 km", "depth": "1 km"},
+    ...             **{"magnitude": 4, "time_function": {"kind": "cosine", "rise": 0.5}},
+    ...         }
+    ...     ],
+    ...     time={"duration": "1 s"},
+    ... )
+    >>> case.source[0].depth  # m
+    1000.0
+
     The elements are the cells of `[grid]`, or those of a mesh file.
 
     Raises:

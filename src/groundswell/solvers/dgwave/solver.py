@@ -33,6 +33,12 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 class DgWave(Reports, TimeSteppingSolver):
     """One rank's part of a simulation; `step` advances it by `setup.dt`.
 
+    >>> import groundswell as gs
+    >>> with gs.Simulation("dgwave.toml") as simulation:
+    ...     steps = simulation.advance(3)
+    ...     simulation.fields["vx"].shape  # elements, nodes
+    (1152, 125)
+
     Args:
         comm: the ranks among which the elements are divided.
 

@@ -27,6 +27,16 @@ def build_case(
 ) -> EarthquakeCase:
     """The case that `simulate` runs with these arguments, for `groundswell.check`.
 
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> vs = np.full((20, 30, 30), 2000.0)
+    >>> model = gs.earthquake.Model(1.8 * vs, vs, rho=2500.0, spacing=100.0)
+    >>> blast = {"kind": "explosion", "x": 1500, "y": 1500, "depth": "1 km", "magnitude": 4}
+    >>> pulse = {"kind": "cosine", "rise": "0.5 s"}
+    >>> case = gs.earthquake.build_case(model, [{**blast, "time_function": pulse}], duration="1 s")
+    >>> gs.check(case)["problems"]
+    []
+
     Raises:
         CaseError: the case is invalid; lists every problem.
     """

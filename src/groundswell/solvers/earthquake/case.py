@@ -134,6 +134,21 @@ class EarthquakeRun(RunSection):
 class EarthquakeCase(SeismicCase):
     """The case of an earthquake: `[grid]`, `[medium]`, `[[source]]` or `[[fault]]`, outputs.
 
+    >>> import groundswell as gs
+    >>> case = gs.earthquake.EarthquakeCase(
+    ...     grid={"size": ["3 km", "3 km", "2 km"], "spacing": "100 m"},
+    ...     medium={"kind": "homogeneous", "vp": 3600.0, "vs": 2000.0, "rho": 2500.0},
+    ...     source=[
+    ...         {
+    ...             **{"kind": "explosion", "x": "1.5 km", "y": "1.5 km", "depth": "1 km"},
+    ...             **{"magnitude": 4, "time_function": {"kind": "cosine", "rise": 0.5}},
+    ...         }
+    ...     ],
+    ...     time={"duration": "1 s"},
+    ... )
+    >>> case.source[0].depth  # m
+    1000.0
+
     `load_case` builds it from a file. Built by keyword, as in `EarthquakeCase(grid={"size": ...})`,
     values may be numbers in SI units, text with a unit, tables or sections.
 

@@ -54,14 +54,19 @@ from groundswell.solvers.earthquake.step_source import cells_in_bands, step_sour
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 
-# Cells along z and y at the boundary of a block that are updated first, so that the update of the
-# interior overlaps the exchange: at least the neighbours' ghost layers, and whole thread blocks.
-# Along x the thickness is a cache line.
+# Cells along z and y at a boundary of a block that are updated first, so that exchange overlaps the
+# rest: at least the neighbours' ghost layers, and whole thread blocks. Along x it is a cache line.
 THICKNESS = (2, 4)
 
 
 class Earthquake(Reports, ExplicitSolver):
     """The earthquake solver on one rank; `step` advances it by `setup.dt`.
+
+    >>> import groundswell as gs
+    >>> with gs.Simulation("earthquake.toml") as simulation:
+    ...     steps = simulation.advance(3)
+    ...     simulation.fields["vx"].shape  # z, y, x
+    (30, 60, 60)
 
     Args:
         comm: the ranks among which the grid is decomposed.

@@ -189,6 +189,15 @@ class PoissonRun(RunSection):
 class PoissonCase(Case):
     """-div(k grad u) + c u = f: `[mesh]`, `[equation]`, `[boundaries]`, `[method]`, `[time]`.
 
+    >>> import groundswell as gs
+    >>> case = gs.poisson.PoissonCase(
+    ...     mesh={"kind": "box", "counts": [4, 4, 4]},
+    ...     equation={"source": "sin(pi * x)"},
+    ...     boundaries={"west": {"kind": "fixed"}, "east": {"kind": "fixed", "value": 1.0}},
+    ... )
+    >>> case.boundaries["east"].value, case.method.degree
+    (1.0, 7)
+
     Sides without a boundary condition have no flux. Raises `CaseError`.
     """
 

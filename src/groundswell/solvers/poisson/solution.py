@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 class Solution:
     """u on elements; with several ranks, on those of this rank.
 
+    >>> import groundswell as gs
+    >>> sides = {"west": {"kind": "fixed"}, "east": {"kind": "fixed", "value": 1.0}}
+    >>> u = gs.poisson.solve(gs.poisson.Box((2, 2, 2)), 4, boundaries=sides)
+    >>> u.values.shape, u.converged
+    ((8, 125), True)
+    >>> u.at([0.25, 0.5], 0.5, 0.5).values.round(6)
+    array([0.25, 0.5 ])
+
     Args:
         mesh, degree: of the problem.
         elements: numbers of this rank's elements in the mesh.

@@ -82,6 +82,19 @@ def phase_correction(
 ) -> Correction:
     """Find the phases for which the sound of all elements arrives at a target in phase.
 
+    >>> import groundswell as gs
+    >>> tone = {"kind": "sine", "frequency": "500 kHz"}
+    >>> lines = [
+    ...     {"kind": "line", "start": (2e-3, y), "end": (2e-3, y + 1e-3)}
+    ...     for y in (2e-3, 4e-3, 6e-3, 8e-3)
+    ... ]
+    >>> array = {"elements": lines, "signal": tone, "pressure": "100 kPa"}
+    >>> grid = {"points": (64, 48), "spacing": "0.25 mm", "duration": "20 us"}
+    >>> case = gs.ultrasound.build_case({"speed": 1500.0, "density": 1000.0}, [array], **grid)
+    >>> correction = gs.ultrasound.phase_correction(case, (12e-3, 6e-3))
+    >>> correction.phases[0].shape, correction.gain > 1
+    ((4,), True)
+
     A run with a point source at the target, of the duration of the case, records the phases and
     amplitudes at the elements in its last 3 periods. The waves must be steady by then. Pressures
     are averaged over the elements with the weights with which these emit. All ranks of a job must

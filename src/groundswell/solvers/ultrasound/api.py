@@ -54,6 +54,16 @@ def build_case(
 ) -> UltrasoundCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
 
+    >>> import groundswell as gs
+    >>> line = {"kind": "line", "start": (1e-3, 2e-3), "end": (1e-3, 10e-3)}
+    >>> tone = {"kind": "sine", "frequency": "1 MHz"}
+    >>> source = {"shape": line, "signal": tone, "pressure": "100 kPa"}
+    >>> water = {"speed": 1500.0, "density": 1000.0}
+    >>> grid = {"points": (64, 48), "spacing": "0.25 mm", "duration": "20 us"}
+    >>> case = gs.ultrasound.build_case(water, [source], **grid)
+    >>> gs.check(case)["problems"]
+    []
+
     Raises:
         CaseError: the case is invalid; the error lists all violations.
     """

@@ -296,6 +296,16 @@ class UltrasoundRun(RunSection):
 class UltrasoundCase(Case):
     """Ultrasound: `[grid]`, `[medium]`, `[initial]`, `[[source]]`, `[boundary]`, `[time]`.
 
+    >>> import groundswell as gs
+    >>> case = gs.ultrasound.UltrasoundCase(
+    ...     grid={"points": [64, 48], "spacing": "0.25 mm"},
+    ...     medium={"speed": 1500.0, "density": 1000.0},
+    ...     initial={"kind": "ball", "centre": ["8 mm", "6 mm"], "radius": "2 mm", "pressure": 1e5},
+    ...     time={"duration": "5 us"},
+    ... )
+    >>> case.grid.spacing  # m
+    0.00025
+
     Raises:
         CaseError: the case is invalid.
     """

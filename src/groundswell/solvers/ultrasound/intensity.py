@@ -17,6 +17,19 @@ from groundswell.solvers.ultrasound.staggered import (
 def mean_intensity(recorded: xarray.Dataset, time_step: float | None = None) -> xarray.Dataset:
     """Mean intensity, the time average of the pressure times the velocity, W/m^2.
 
+    >>> import groundswell as gs
+    >>> line = {"kind": "line", "start": (1e-3, 2e-3), "end": (1e-3, 10e-3)}
+    >>> tone = {"kind": "sine", "frequency": "1 MHz"}
+    >>> source = {"shape": line, "signal": tone, "pressure": "100 kPa"}
+    >>> water = {"speed": 1500.0, "density": 1000.0}
+    >>> grid = {"points": (64, 48), "spacing": "0.25 mm", "duration": "20 us"}
+    >>> record = {"fields": ["p", "ux", "uy"], "where": {"kind": "all"}, "from": "15 us",
+    ...           "what": ["amplitude", "phase"], "frequencies": ["1 MHz"], "file": "steady.nc"}
+    >>> result = gs.ultrasound.simulate(water, [source], **grid, records=[record])
+    >>> intensity = gs.ultrasound.mean_intensity(result.records["steady.nc"])
+    >>> intensity["ix"].units, bool(intensity["ix"].sel(x=8e-3, y=6e-3, method="nearest") > 0)
+    ('W m-2', True)
+
     For a time series, it is the mean of `instantaneous_intensity` over all of its times. For
     amplitudes and phases, it is the mean over a period; recorded phases already account for the
     times of the velocities. Values are at pressure points; some are NaN, see `at_pressure_points`.
@@ -48,6 +61,17 @@ def instantaneous_intensity(
     recorded: xarray.Dataset, time_step: float | None = None
 ) -> xarray.Dataset:
     """Intensity, the pressure times the velocity, at the points and times of the pressure, W/m^2.
+
+    >>> import groundswell as gs
+    >>> line = {"kind": "line", "start": (1e-3, 2e-3), "end": (1e-3, 10e-3)}
+    >>> tone = {"kind": "sine", "frequency": "1 MHz"}
+    >>> source = {"shape": line, "signal": tone, "pressure": "100 kPa"}
+    >>> water = {"speed": 1500.0, "density": 1000.0}
+    >>> grid = {"points": (64, 48), "spacing": "0.25 mm", "duration": "20 us"}
+    >>> record = {"fields": ["p", "ux"], "where": {"kind": "all"}, "file": "all.nc"}
+    >>> result = gs.ultrasound.simulate(water, [source], **grid, records=[record])
+    >>> gs.ultrasound.instantaneous_intensity(result.records["all.nc"])["ix"].dims
+    ('time', 'z', 'y', 'x')
 
     The result has no values at the last time, half a step after the last velocity; see
     `at_pressure_points` and `at_pressure_times` for the interpolation of the velocities.

@@ -34,6 +34,12 @@ from groundswell.solvers.ultrasound.window import Window
 class Ultrasound(ExplicitSolver):
     """The ultrasound solver on one rank; `step` advances it by `setup.dt`.
 
+    >>> import groundswell as gs
+    >>> with gs.Simulation("ultrasound.toml") as simulation:
+    ...     steps = simulation.advance(3)
+    ...     simulation.fields["p"].shape  # z, y, x
+    (1, 140, 180)
+
     Args:
         comm: the ranks among which the grid is divided.
 

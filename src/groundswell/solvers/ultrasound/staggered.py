@@ -19,6 +19,19 @@ SAMPLES = 8  # samples of the interpolation in time
 def at_pressure_points(recorded: xarray.Dataset) -> xarray.Dataset:
     """Move recorded staggered velocities by half a cell along their axis, to the pressure points.
 
+    >>> import groundswell as gs
+    >>> line = {"kind": "line", "start": (1e-3, 2e-3), "end": (1e-3, 10e-3)}
+    >>> tone = {"kind": "sine", "frequency": "1 MHz"}
+    >>> source = {"shape": line, "signal": tone, "pressure": "100 kPa"}
+    >>> water = {"speed": 1500.0, "density": 1000.0}
+    >>> grid = {"points": (64, 48), "spacing": "0.25 mm", "duration": "20 us"}
+    >>> record = {"fields": ["p", "ux"], "where": {"kind": "all"}, "file": "all.nc"}
+    >>> result = gs.ultrasound.simulate(water, [source], **grid, records=[record])
+    >>> result.records["all.nc"]["ux"].dims
+    ('time', 'z', 'y', 'x_ux')
+    >>> gs.ultrasound.at_pressure_points(result.records["all.nc"])["ux"].dims
+    ('time', 'z', 'y', 'x')
+
     A sinc over 16 points with a Kaiser window interpolates along the axis of each velocity. Its
     error is at most 2e-4 for waves of three or more points per wavelength: 2e-4 for three, 1.2e-4
     for four and 2e-5 for six. In a record with a stride, these are recorded points. Results are NaN

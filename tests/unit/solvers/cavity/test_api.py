@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import gc
 import tempfile
 from pathlib import Path
@@ -14,7 +13,6 @@ import xarray
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
-from groundswell.solvers.cavity import api
 from groundswell.solvers.cavity.setup import prepare
 
 AIR = {"kind": "rayleigh", "rayleigh": 1e3}
@@ -162,9 +160,3 @@ def test_a_temporary_folder_lives_as_long_as_its_result() -> None:
     del result
     gc.collect()
     assert not folder.exists() and float(fields["T"].max()) == 0.5  # arrays stay
-
-
-def test_the_example_in_the_documentation_runs() -> None:
-    (example,) = doctest.DocTestFinder().find(api.simulate, "simulate", globs={})
-    done = doctest.DocTestRunner().run(example)
-    assert done.attempted > 4 and not done.failed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import gc
 import tempfile
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import xarray
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
-from groundswell.solvers.earthquake import EarthquakeCase, api
+from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import prepare
 
 rng = np.random.default_rng(11)
@@ -201,14 +200,6 @@ def test_a_model_on_earth_takes_longitude_and_latitude(tiny: Callable[..., Any])
     assert gs.check(case)["cells"] == (44, 44, 34)
     (found,) = prepare(case).survey.sources
     assert found.position == pytest.approx((1200.0, 1200.0, 810.0), abs=1e-3)
-
-
-@pytest.mark.parametrize("name", ["Model", "simulate"])
-def test_the_examples_in_the_documentation_run(name: str) -> None:
-    examples = doctest.DocTestFinder().find(getattr(api, name), name, globs={"Model": api.Model})
-    results = [doctest.DocTestRunner().run(example) for example in examples if example.examples]
-    assert results
-    assert all(result.attempted and not result.failed for result in results)
 
 
 def test_receivers_may_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

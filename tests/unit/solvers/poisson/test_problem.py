@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 import groundswell as gs
 from groundswell.errors import InputError
-from groundswell.solvers.poisson import api
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 BOX = gs.poisson.Box((3, 2, 2), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
@@ -20,12 +18,6 @@ SIDES = {"west": {"kind": "fixed", "value": "y"}, "top": {"kind": "flux", "value
 
 def wave(x: Any, y: Any, z: Any) -> Any:
     return np.sin(2 * x) * np.cos(y) + z
-
-
-@pytest.mark.parametrize("what", ["solve", "Problem"])
-def test_the_examples_of_docstrings_run(what: str) -> None:
-    found = doctest.DocTestFinder(recurse=False).find(getattr(api, what), what, globs={})
-    assert [doctest.DocTestRunner().run(each).failed for each in found] == [0]
 
 
 @pytest.mark.parametrize("preconditioner", ["none", "jacobi", "multigrid"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import os
 import re
 import shutil
@@ -144,11 +143,6 @@ def test_sections_pass_through_to_the_case() -> None:
     assert case.time.courant == 0.1 and case.grid.origin == (1, 2, 3)
     assert case.boundary.width == (10, 11, 12) and not case.output.maps
     assert case.run.precision == "double" and case.run.processes == (1, 1, 2)
-
-
-def test_the_example_of_the_function_runs() -> None:
-    failed, tried = doctest.testmod(api)
-    assert tried > 5 and not failed
 
 
 # --- the focus ------------------------------------------------------------------------------------

@@ -20,6 +20,11 @@ LEAST = {"conductivity": 0.0, "heat_capacity": 1e-9, "perfusion": 0.0}
 class Tissue:
     """Thermal properties of one tissue, or of each point as arrays (z, y, x).
 
+    >>> import groundswell as gs
+    >>> brain = gs.ultrasound.Tissue(perfusion=10.0)
+    >>> round(float(brain.coefficients(density=1040.0).cooling), 4)  # 1/s
+    0.0097
+
     The defaults are customary values for soft tissue without perfusion (Duck 1990, Physical
     Properties of Tissue); blood that carries heat away makes tissue cooler.
 
