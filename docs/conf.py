@@ -10,6 +10,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 os.environ["MPLBACKEND"] = "Agg"
 
+import case_classes  # noqa: E402
 import public_names  # noqa: E402
 import repository_pages  # noqa: E402
 import reproduction_page  # noqa: E402
@@ -40,6 +41,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
+    "case_classes",
     "case_reference",
     "command_reference",
     "repository_pages",
@@ -73,7 +75,10 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autosummary_generate = True
 autosummary_imported_members = True
-autosummary_context = {"repeated": public_names.repeated()}
+autosummary_context = {
+    "repeated": public_names.repeated(),
+    "hidden": case_classes.hidden_members(),
+}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False

@@ -209,7 +209,7 @@ class Case(Section):
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
     """What is written, and where."""
     run: RunSection = RunSection()
-    """How the case runs: backend, precision, checkpoints, exchange between ranks."""
+    """Backend, precision, checkpoints, and the exchange between ranks."""
     _folder: Path = PrivateAttr(default_factory=Path)
     _source: str = PrivateAttr(default="case")
     _settings: Settings = PrivateAttr(default_factory=dict)
