@@ -82,7 +82,7 @@ class Cavity(FlowSolver):
 
     @property
     def in_graph(self) -> bool:
-        """Whether a step can be captured in a graph: the parts of a cycle are graphs already."""
+        """Whether a graph can capture a step; the parts of a cycle are graphs already."""
         return not (self._is_cycling or self._implicit.is_used) and super().in_graph
 
     def step(self) -> None:
