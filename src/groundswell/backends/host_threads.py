@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from groundswell.arrays import HostArray
 from groundswell.backends.threads import default_threads
@@ -42,7 +45,7 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
         return
     waiting: deque[Future[Found]] = deque()
     # BLAS must not start threads of its own: they would compete with these for the cores.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         try:
             for item in items:
                 waiting.append(_pool(threads).submit(work, item))
@@ -52,6 +55,18 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
                 yield waiting.popleft().result()
         finally:  # after a failure, no thread may still write to arrays or files
             wait([each for each in waiting if not each.cancel()])
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A block in which each call of BLAS keeps to one thread."""
+    found: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1)
+    return found
+
+
+@lru_cache(maxsize=1)  # it takes several milliseconds
+def _libraries(modules: int) -> ThreadpoolController:
+    """The libraries of BLAS among those loaded; each module that is imported may load others."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}  # by their number of threads

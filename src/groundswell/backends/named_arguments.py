@@ -13,7 +13,7 @@ import numpy as np
 from groundswell.arrays import HostArray
 from groundswell.backends.launch import KernelArgument
 from groundswell.backends.signature import signature
-from groundswell.backends.source import Constant, Parameter, Source
+from groundswell.backends.source import Constant, Source
 
 T = TypeVar("T")
 
@@ -25,8 +25,7 @@ class ParameterNames:
     """The names of the parameters of a source's kernels, read when they are first needed."""
 
     def __init__(self, source: Source) -> None:
-        constants, parameters = source.constants.items(), source.parameters.items()
-        self._key = source.path, tuple(constants), tuple(parameters)
+        self._key = source.path, tuple(source.constants.items()), tuple(source.parameters)
 
     def in_order(
         self, kernel: str, arguments: Sequence[KernelArgument], named: Mapping[str, KernelArgument]
@@ -51,9 +50,12 @@ def _parameter_names(
     kernel: str,
     path: Path,
     constants: tuple[tuple[str, Constant], ...],
-    parameters: tuple[tuple[str, Parameter], ...],
+    parameters: tuple[str, ...],
 ) -> tuple[str, ...]:
-    found = signature(Source(path, dict(constants), dict(parameters)).text(), kernel)
+    # Values of parameters, which differ from grid to grid, choose no part of a text: a generic
+    # source could not read them at run time.
+    text = Source(path, dict(constants), dict.fromkeys(parameters, 1)).generic_text()
+    found = signature(text, kernel)
     if found is None:
         raise TypeError(f"kernel {kernel}: the names of its parameters are unclear")
     return tuple(parameter.name for parameter in found)

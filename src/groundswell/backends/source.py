@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -120,7 +120,7 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
         return []
     seen.add(path)
     lines = [f'#line 1 "{path.name}"']
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(_lines(path, path.stat().st_mtime_ns), start=1):
         match = _LOCAL_INCLUDE.match(line)
         if match is None:
             lines.append(line.replace("#pragma once", ""))
@@ -128,6 +128,12 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
         lines += _inline(_find(match[1], path.parent), seen)
         lines.append(f'#line {number + 1} "{path.name}"')
     return lines
+
+
+@lru_cache(maxsize=256)
+def _lines(path: Path, changed: int) -> list[str]:
+    """The lines of a file that was changed at some time, which identifies its content."""
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 @cache  # all modules include the same headers, and each search costs several system calls

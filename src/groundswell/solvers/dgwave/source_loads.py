@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from groundswell.arrays import Floats, Integers, Mask
+from groundswell.backends.host_threads import one_blas_thread
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.sources.point_sources import PointSource
@@ -105,7 +105,7 @@ def point_loads(
     for first in range(0, len(chosen), BATCH):
         batch = chosen[first : first + BATCH]
         there = _Elements.of(materials, np.unique(np.concatenate([near[n] for n in batch])))
-        with threadpool_limits(1, "blas"):  # several threads factorise small matrices more slowly
+        with one_blas_thread():  # several threads factorise small matrices more slowly
             yield from [(mine[n], _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
 
 
