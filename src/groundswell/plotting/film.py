@@ -62,13 +62,15 @@ def frames_of(count: int) -> range:
 
 
 def clock(times: Floats, unit: str = "s") -> Iterator[str]:
-    """Yield times of frames as text, all with the decimals that distinguish them.
+    """Yield times of frames as text, all with so many decimals that their steps look alike.
 
     Args:
         times: in this unit.
     """
     step = float(np.diff(times).min()) if len(times) > 1 else 1.0
-    decimals = max(math.ceil(-math.log10(step)), 0)
+    fewest = max(math.ceil(-math.log10(step)), 0)
+    error = float(abs(np.round(times, fewest) - times).max())
+    decimals = fewest if error <= 0.2 * step else fewest + 1
     yield from (f"{time:.{decimals}f} {unit}" for time in times)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Integers
 from groundswell.plotting.style import INK, round_below
 
 if TYPE_CHECKING:
@@ -85,16 +85,13 @@ class MapFrame:
 
     def locate(self, x: ArrayLike, y: ArrayLike) -> Points:
         """Map coordinates of points in the grid's frame (m), also slightly outside the cells."""
-        from scipy.interpolate import RegularGridInterpolator
-
         x, y = np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
         if self.longitude is None or min(len(self.x), len(self.y)) < 2:
             return x / 1e3, y / 1e3
-        points = np.column_stack([y, x])
+        (row, up), (column, right) = _cell_of(self.y, y), _cell_of(self.x, x)
         u, v = (
-            RegularGridInterpolator((self.y, self.x), c, bounds_error=False, fill_value=None)(
-                points
-            )
+            (1 - up) * ((1 - right) * c[row, column] + right * c[row, column + 1])
+            + up * ((1 - right) * c[row + 1, column] + right * c[row + 1, column + 1])
             for c in self.mesh
         )
         return u, v
@@ -166,6 +163,12 @@ class MapFrame:
             bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "none"},
         )
         return [arrow]
+
+
+def _cell_of(along: Floats, at: Floats) -> tuple[Integers, Floats]:
+    """The intervals of an axis in which positions lie, or next to which, and where in them."""
+    first = np.clip(np.searchsorted(along, at) - 1, 0, len(along) - 2)
+    return first, (at - along[first]) / (along[first + 1] - along[first])
 
 
 def _with_edges(centres: Floats, cells: int) -> tuple[float, float]:

@@ -105,9 +105,19 @@ def test_frames_are_evenly_spaced_and_few(count: int) -> None:
         ([0.002, 0.006], ["0.002 s", "0.006 s"]),
         ([0.0, 20.0], ["0 s", "20 s"]),
         ([3.0], ["3 s"]),
+        ([0.05, 0.15, 0.25], ["0.05 s", "0.15 s", "0.25 s"]),
+        ([0.5, 1.5, 2.5], ["0.5 s", "1.5 s", "2.5 s"]),  # 2 s would be there twice
     ],
 )
 def test_times_have_the_decimals_that_tell_frames_apart(
     times: list[float], texts: list[str]
 ) -> None:
     assert [*clock(np.array(times))] == texts
+
+
+@pytest.mark.each_value
+@pytest.mark.parametrize("step", [0.0041387, 0.003, 0.25, 0.7, 12.0])
+@pytest.mark.parametrize("first", [0.0, 0.5, 7.3])
+def test_no_time_is_there_twice(step: float, first: float) -> None:
+    texts = [*clock(step * (first + np.arange(40)))]
+    assert len({*texts}) == 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.interpolate import PchipInterpolator
 
 from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.refinement import LEAST_CELLS, coloured_map, refined
@@ -29,6 +30,21 @@ def test_values_stay_within_those_of_cells() -> None:
     values = rng.uniform(0, 1, (20, 30))
     found = refined(values)
     assert values.min() <= found.min() and found.max() <= values.max()
+
+
+@pytest.mark.parametrize("rows", [2, 3, 9])
+@pytest.mark.parametrize("levels", [0, 3], ids=["any", "steps"])
+def test_interpolation_is_that_of_scipy(rows: int, levels: int) -> None:
+    values = rng.normal(size=(rows, 25)) * 10.0 ** rng.integers(-9, 9)
+    if levels:  # equal neighbours and equal steps are common
+        values = np.round(values / abs(values).max() * levels)
+    at = [
+        ((np.arange(n * 12) + 0.5) / 12 - 0.5).clip(0, n - 1)  # 12 smaller cells in each of 25
+        for n in values.shape
+    ]
+    expected = PchipInterpolator(np.arange(rows), values, axis=0)(at[0])
+    expected = PchipInterpolator(np.arange(25), expected, axis=1)(at[1])
+    np.testing.assert_allclose(refined(values), expected, rtol=0, atol=1e-13 * abs(values).max())
 
 
 def test_waves_have_no_creases() -> None:
