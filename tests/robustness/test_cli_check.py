@@ -53,14 +53,14 @@ def test_check_shows_each_of_several_quantities_of_the_same_name(capsys: Capture
     quantities = [
         {"label": label, "text": text, "group": "Faults"}
         for label, text in (
-            *(("fault main", "420 km2"), ("stress drop", "5.33 MPa")),
-            *(("fault branch", "180 km2"), ("stress drop", "5.45 MPa"), ("", "unnamed")),
+            *(("fault main", "420 km²"), ("stress drop", "5.33 MPa")),
+            *(("fault branch", "180 km²"), ("stress drop", "5.45 MPa"), ("", "unnamed")),
         )
     ]
     found = {"quantities": quantities, "warnings": [], "device": None}
     show_check({**found, "disk_free": 1e9, "output_bytes": 1e6})
     out = unwrapped(capsys.readouterr().out)
-    assert "fault main 420 km2 stress drop 5.33 MPa fault branch 180 km2 stress drop 5.45" in out
+    assert "fault main 420 km² stress drop 5.33 MPa fault branch 180 km² stress drop 5.45" in out
     assert "unnamed" not in out
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,13 @@ def test_verify_compares_with_the_exact_wave(groundswell: Run) -> None:
     assert done.returncode == 0, done.stderr
     checks = json.loads(done.stdout)
     assert len(checks) == 2 and all(check["passed"] for check in checks)
+
+
+def test_its_own_tests_pass(searched: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(plugin.PACKAGE)]
+    environment = {**os.environ, "PYTHONPATH": searched}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ class RunSection(Section):
     precision: Literal["single", "double"] = "single"
     """Precision of all fields."""
     checkpoint: CheckpointSection | None = None
-    """Interval between checkpoints. Ctrl-C and SIGTERM write one in any case."""
+    """Interval between checkpoints. Ctrl-C writes one, too; under `mpiexec`, SIGUSR1 does."""
     processes: tuple[CountOrZero, CountOrZero, CountOrZero] | None = None
     """Number of ranks along x, y and z; 0 lets Groundswell choose."""
     transport: Annotated[str, AfterValidator(_transport), _TRANSPORTS] = "auto"

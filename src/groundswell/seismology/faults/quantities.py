@@ -28,7 +28,7 @@ def fault_quantities(
         group: heading of the quantities.
     """
     count, area = len(estimates.points), float(estimates.points.area.sum())
-    text = f"{count:,} points, {area / 1e6:.4g} km2"
+    text = f"{count:,} points, {area / 1e6:.4g} km²"
     yield Quantity(f"fault_{name}_points", count, f"fault {name}", text=text, group=group)
     yield Quantity(f"fault_{name}_area", area, unit="m^2", group=group)
     yield Quantity(
@@ -41,7 +41,7 @@ def fault_quantities(
 
 def _stresses(name: str, estimates: FaultEstimates, group: str) -> Iterator[Quantity]:
     drop, area = estimates.mean_drop, float(estimates.area.sum())
-    text = f"{drop / 1e6:.3g} MPa, mean of the {area / 1e6:.4g} km2 that may slip"
+    text = f"{drop / 1e6:.3g} MPa, mean of the {area / 1e6:.4g} km² that may slip"
     yield Quantity(f"fault_{name}_stress_drop", drop, "stress drop", "Pa", text, group)
     least, median = _least_and_median(estimates, estimates.excess[estimates.may_slip])
     text = f"{least / 1e6:.3g} MPa at least, median {median / 1e6:.3g} MPa"

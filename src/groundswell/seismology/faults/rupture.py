@@ -120,7 +120,7 @@ def _quantities(name: str, found: Rupture) -> Iterator[Quantity]:
     key, label = (f"fault_{name}_", f"fault {name}") if name else ("", "rupture")
     size = f"Mw {found.magnitude:.2f}, M0 {found.moment:.3g} N m" if found.magnitude else "no slip"
     slip = (
-        f"mean slip {found.mean_slip:.3g} m on {found.area / 1e6:.4g} km2, at most "
+        f"mean slip {found.mean_slip:.3g} m on {found.area / 1e6:.4g} km², at most "
         f"{found.largest_slip:.3g} m, in {found.duration:.3g} s"
     )
     text = f"{size}; {slip}" if found.magnitude else size

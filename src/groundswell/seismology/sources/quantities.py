@@ -157,7 +157,7 @@ def _slip_text(fault: Fault) -> Iterator[str]:
         "" if fault.slipping == fault.subfaults else f" in {counted(fault.slipping, 'subfault')}"
     )
     yield (
-        f"slip of at most {fault.largest_slip:.3g} m on {fault.area / 1e6:.4g} km2{still} within "
+        f"slip of at most {fault.largest_slip:.3g} m on {fault.area / 1e6:.4g} km²{still} within "
         f"{fault.end - fault.start:.3g} s"
     )
     own = fault.own_rigidity
