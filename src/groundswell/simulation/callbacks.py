@@ -26,10 +26,10 @@ def every(steps: int, function: Callable[[LiveRun], object]) -> Callback:
     >>> import groundswell as gs
     >>> def watch(live):
     ...     print(live.step, abs(live.fields["w"]).max() > 0)
-    >>> moving = {"time.duration": 1.0, "time.step": 0.1}
-    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(5, watch)])
-    5 True
-    10 True
+    >>> moving = {"time.duration": 0.4, "time.step": 0.1}
+    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(2, watch)])
+    2 True
+    4 True
 
     The device waits meanwhile. The function may change fields in place, and may end the run by
     `live.stop()`: the run then writes a checkpoint and raises `Interrupted`, as after a signal. On

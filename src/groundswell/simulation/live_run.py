@@ -23,10 +23,10 @@ class LiveRun:
     ...     temperature = live.gather("T")
     ...     if temperature is not None:  # on rank 0
     ...         print(f"{live.time:.1f} s: {temperature.max():.2f}")
-    >>> moving = {"time.duration": 1.0, "time.step": 0.1}
-    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(5, watch)])
-    0.5 s: 0.38
-    1.0 s: 0.42
+    >>> moving = {"time.duration": 0.4, "time.step": 0.1}
+    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(2, watch)])
+    0.2 s: 0.31
+    0.4 s: 0.37
 
     On several ranks each has a part of the fields, and all of them must call `gather` together.
     """

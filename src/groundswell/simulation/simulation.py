@@ -27,12 +27,12 @@ class Simulation(LiveRun):
     all of them must create it and call its methods together.
 
     >>> import groundswell as gs
-    >>> moving = {"time.duration": 1.0, "time.step": 0.1}
+    >>> moving = {"time.duration": 0.4, "time.step": 0.1}
     >>> with gs.Simulation("case.toml", settings=moving) as simulation:
-    ...     while simulation.advance(5):
+    ...     while simulation.advance(2):
     ...         print(round(simulation.time, 1), simulation.fields["T"].shape[-1])
-    0.5 27
-    1.0 27
+    0.2 27
+    0.4 27
 
     Args:
         case: the path of an input file, the tables of a case as a dictionary, or a `Case`.
