@@ -12,7 +12,7 @@ from typing import TypeVar
 
 
 class GroundswellError(Exception):
-    """A failure with a message meant for the user; the command ends with `exit_code`.
+    """A failure with a message meant for the user; commands end with the exit code 1.
 
     >>> import groundswell as gs
     >>> try:
@@ -26,7 +26,10 @@ class GroundswellError(Exception):
 
 
 class InputError(GroundswellError):
-    """Invalid input; the message states the value, what is allowed and how to fix it."""
+    """Invalid input; the message states the value, what is allowed and how to fix it.
+
+    Commands end with the exit code 2.
+    """
 
     exit_code = 2
 
@@ -121,7 +124,10 @@ class NoSpace(InputError):
 
 
 class Interrupted(GroundswellError):
-    """The user or the batch system stopped a run; the message names the checkpoint, if any."""
+    """The user or the batch system stopped a run; the message names the checkpoint, if any.
+
+    Commands end with the exit code 130.
+    """
 
     exit_code = 130
 

@@ -64,7 +64,7 @@ QUICK = [
     Figure("dgwave/ruptures:slip_weakening", "slip rate", "rupture", "For uniform f", "by # (slip"),
     Figure("dgwave/ruptures:rate_and_state", "slip rate", "accuracy", "uniform f", "and # of"),
     Figure(
-        "dgwave/ruptures:rate_and_state", "slip rate", "rupture", "For uniform f", "and # (fast"
+        "dgwave/ruptures:rate_and_state", "slip rate", "rupture", "For uniform f", "and # (rate"
     ),
     Figure(
         "dgwave/yielding:shear_pulse", "velocity", "accuracy", "yields, `dg", "# % for velocity"
@@ -82,9 +82,15 @@ LONG = [
     Figure("earthquake/sea:sources_below_water", "explosion", "earthquake", "| explosion", "| # %"),
     Figure("earthquake/sea:sources_below_water", "couple", "earthquake", "| explosion", "%, # %"),
     Figure(ON_FACES, "at 200 m", "earthquake", "three layers", "| # %"),
-    Figure("dgwave/layered:airgun", "hydrophones", "dgwave", "in the water", "S wave | # %"),
+    Figure("dgwave/layered:airgun", "hydrophones", "dgwave", "in the water", "S wavelength | # %"),
     Figure("dgwave/layered:airgun", "velocity", "dgwave", "of the sea floor", "| | # %"),
-    Figure("dgwave/methods:finite_differences", "envelope", "dgwave", "layer: envelope", "1 | # %"),
+    Figure(
+        "dgwave/methods:finite_differences",
+        "envelope",
+        "dgwave",
+        "layer: envelope",
+        "1 | # %",
+    ),
     Figure("dgwave/methods:finite_differences", "phase", "dgwave", "| phase", "| | # %"),
     Figure(
         "dgwave/methods:finite_differences", "envelope", "accuracy", "compared with", "fit # %;"
@@ -124,7 +130,7 @@ FULL = [  # of `verify --full`
     Figure("dgwave/methods:finite_differences", "envelope", "accuracy", "compared with", "; # %"),
     Figure("dgwave/methods:finite_differences", "envelope", "dgwave", "layer: envelope", "% | # %"),
     Figure("dgwave/methods:finite_differences", "phase", "dgwave", "| phase", "% | # %"),
-    Figure(STRETCHED, "Ra = 1e+07:", "cavity", "Ra 1e7", "| # %;"),
+    Figure(STRETCHED, "Ra = 1e+07:", "cavity", "Ra 1e7", "number: # %;"),
     Figure(STRETCHED, "Ra = 1e+08:", "cavity", "Ra 1e7", "; # %"),
 ]
 ERRORS = ("ultrasound/interfaces:normal_incidence", STRETCHED)  # figures are errors, not values

@@ -223,13 +223,13 @@ class Case(Section):
         source: str = "case",
         settings: Settings | None = None,
     ) -> Self:
-        """Validate the tables of a case file.
+        """Validate the tables of a case file; a method of the case of each solver.
 
         Args:
             content: the tables.
             folder: folder of relative file names; the current folder if empty.
             source: name of the case in messages.
-            settings: the values of the content that replace those of the file, for summaries.
+            settings: values of the content that differ from those of the file; only for summaries.
 
         Raises:
             CaseError: the case is invalid; lists every problem.

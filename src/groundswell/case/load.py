@@ -25,7 +25,7 @@ def as_case(case: CaseInput, settings: Settings | None = None, **run: str | None
     Args:
         case: a case, its tables as a dictionary, or the path of an input file. File names in a
             dictionary are relative to the current folder.
-        settings: values of a case file to replace, by path; see `set_values`.
+        settings: values of a case file to replace, by path, such as {"source.0.x": "2 km"}.
         run: values by key; None leaves the value of the case.
 
     Raises:

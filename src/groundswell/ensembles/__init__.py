@@ -1,7 +1,7 @@
 """Ensembles: many variants of one case, whose results are in a single Zarr store.
 
-A plan defines the base case and the runs; `run` executes those that the store lacks, and `open`
-reads the results of all runs as one dataset.
+A plan defines the base case and the runs; `run` executes them, or with
+`resume=True` those that the store lacks, and `open` reads the results of all runs as one dataset.
 """
 
 from __future__ import annotations

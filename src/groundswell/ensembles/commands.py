@@ -82,6 +82,10 @@ def run(
             processes.
         report: called with each `Outcome`.
 
+    Returns:
+        The `states` of the runs by name, "complete", "failed" or "missing", their `counts`, and the
+        `messages` of those that failed.
+
     Raises:
         InputError: the plan or a row of it is invalid, or the store contains runs of other cases;
             the message names the rows. Nothing has been run.
@@ -216,7 +220,7 @@ def status(store: str | Path, names: Sequence[str] | None = None) -> Status:
     """The state of the runs of a store.
 
     >>> import groundswell as gs
-    >>> done = gs.ensembles.run("plan.toml", workers=1)
+    >>> done = gs.ensembles.run("plan.toml", workers=1, resume=True)
     >>> gs.ensembles.status("plan.zarr").states
     {'run-0001': 'complete', 'run-0002': 'complete'}
 
@@ -248,13 +252,13 @@ def retry(plan: Plan | str | Path, names: Sequence[str] = (), **options: object)
     """Repeat failed runs, and run those that are missing.
 
     >>> import groundswell as gs
-    >>> done = gs.ensembles.run("plan.toml", workers=1)
+    >>> done = gs.ensembles.run("plan.toml", workers=1, resume=True)
     >>> gs.ensembles.retry("plan.toml").counts  # none has failed
     {'complete': 2, 'failed': 0, 'missing': 0}
 
     Args:
         names: the failed runs to repeat; all of them by default.
-        options: those of `run`.
+        options: those of `run`, except `resume`.
 
     Raises:
         InputError: one of the runs has not failed; otherwise as `run`.
@@ -281,7 +285,7 @@ def export(
     """Write a table of all runs (CSV), with their settings and the numbers in their summaries.
 
     >>> import groundswell as gs
-    >>> done = gs.ensembles.run("plan.toml", workers=1)
+    >>> done = gs.ensembles.run("plan.toml", workers=1, resume=True)
     >>> [path.name for path in gs.ensembles.export("plan.zarr", "table.csv")]
     ['table.csv']
 

@@ -21,7 +21,7 @@ def open(store: str | Path, result: str | None = None) -> xarray.Dataset:
     """The results of all complete runs as one dataset with the dimension `run`.
 
     >>> import groundswell as gs
-    >>> status = gs.ensembles.run("plan.toml", workers=1)
+    >>> status = gs.ensembles.run("plan.toml", workers=1, resume=True)
     >>> gs.ensembles.open("plan.zarr", "fields")["T"].sizes["run"]
     2
 

@@ -41,14 +41,7 @@ ARGUMENTS = ("ghosts", "periodic", "corners", "comm", "device")
 
 
 class DomainOptions(Options, total=False):
-    """Options of a domain: how to divide the array, and the defaults of its plans.
-
-    Keys:
-        processes: number of blocks along each axis; 0 for an automatic choice. The default is that
-            of a Cartesian `comm`, otherwise automatic.
-        blocks: instead of `processes`, the lengths of the blocks along each axis, such as
-            ((10, 14), (32,)); by default, lengths differ by at most one.
-    """
+    """Further keyword arguments of `Domain`, which describes them, and options of plans."""
 
     processes: Sequence[int] | None
     blocks: BlockLengths | None
@@ -77,8 +70,10 @@ class Domain(GhostedBlock, PlanCache):
             keep their coordinates; `processes` and `blocks` must not contradict its `dims`, and
             `periodic` replaces its periods.
         device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
-        options: `processes` or `blocks`, see `DomainOptions`; and `transport`, `aggregate`,
-            `sweeps`, `poison` and `codec` of plans, see `Options`.
+        options: `processes`, the number of blocks along each axis, 0 for an automatic choice; by
+            default that of a Cartesian `comm`, otherwise automatic. Or `blocks`, their lengths
+            along each axis, such as ((10, 14), (32,)); by default, lengths differ by at most one.
+            And `transport`, `aggregate`, `sweeps`, `poison` and `codec` of plans, see `Options`.
 
     Attributes:
         shape, dims, periodic: points of the whole array, blocks along each axis, periodic axes.

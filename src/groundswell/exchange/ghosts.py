@@ -15,7 +15,7 @@ class Ghosts:
     """The ghost layers that one field needs.
 
     >>> from groundswell.exchange import Domain, Ghosts
-    >>> with Domain((8, 8), ghosts=Ghosts((2, 0), (1, 0))) as domain:  # of the first axis
+    >>> with Domain((8, 8), ghosts=Ghosts((2, 0), (1, 0))) as domain:  # 2 before, 1 after
     ...     domain.zeros("float32").shape
     (11, 8)
 

@@ -44,18 +44,19 @@ class Options(TypedDict, total=False):
     ...     fill()
 
     Keys:
-        transport: a name listed in docs/exchange.md; "auto" for the default one, or "fastest" to
-            measure all that work, with and without `aggregate`; the result is cached.
-        aggregate: whether one message per neighbour contains all arrays; otherwise one per array.
+        transport: a name listed in docs/exchange.md; by default "auto", or "fastest" to measure all
+            that work, with and without `aggregate`; the result is cached.
+        aggregate: whether one message per neighbour contains all arrays, by default True; otherwise
+            one per array.
         poison: whether to fill ghosts that some block owns with NaN before each exchange, which
-            reveals missing values; GROUNDSWELL_DEBUG=1 does so everywhere.
-        sweeps: whether to exchange along one axis after another. Ghosts at edges and corners then
-            need no messages of their own: in three dimensions, a rank exchanges with 6 neighbours
-            instead of 26, in three rounds instead of one. `start` begins the first round with
-            messages; `finish` completes it and makes the others.
+            reveals missing values; by default False, or True with GROUNDSWELL_DEBUG=1.
+        sweeps: whether to exchange along one axis after another, by default False. Ghosts at edges
+            and corners then need no messages of their own: in three dimensions, a rank exchanges
+            with 6 neighbours instead of 26, in three rounds instead of one. `start` begins the
+            first round with messages; `finish` completes it and makes the others.
         codec: "mpc" for lossless compression of messages, "zfp16" for 16 bits per value (and so
-            on), which does not preserve NaN and infinity, or "none". With a codec, all arrays of an
-            exchange must be float32, or all float64.
+            on), which does not preserve NaN and infinity, or "none", the default. With a codec,
+            all arrays of an exchange must be float32, or all float64.
     """
 
     transport: str

@@ -56,8 +56,8 @@ class Numbering(PlanCache):
     rank: first the `own` values that it owns, then copies of values that other ranks own.
 
     Args:
-        ids: (n,), integers of 0 or more, in any order. Values with the same id, on this rank or on
-            others, are copies of each other. Values with the id -1 are ignored.
+        ids: (n,), integers in any order: 0 or more, or -1 for values to ignore. Values with the
+            same id, on this rank or on others, are copies of each other.
         comm: an mpi4py communicator; None for all processes.
         device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
         transport: see docs/exchange.md; "auto" for the default one, "fastest" to measure all.

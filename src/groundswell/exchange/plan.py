@@ -32,12 +32,14 @@ class Plan:
     >>> float(u.mean())
     2.0
 
-    It keeps its arrays alive. On a GPU, events order the exchange with the user's stream: work that
-    is in the stream when the exchange begins runs before it, and later work runs after it. The
-    default stream is the current one of PyTorch for tensors, and of CuPy for other arrays: the
-    legacy default stream, unless another one is current. Between `start` and `finish`, the stream
-    does not wait. Others are a stream of CuPy, PyTorch or cuda.core, or a handle. CUDA graphs can
-    capture the transports "direct", "peer" and "nccl". Several plans may be under way.
+    A call of the plan, `plan()`, makes the whole exchange; so do `start` and `finish`, between
+    which other work may run. It keeps its arrays alive. On a GPU, events order the exchange with
+    the user's stream: work that is in the stream when the exchange begins runs before it, and later
+    work runs after it. The default stream is the current one of PyTorch for tensors, and of CuPy
+    for other arrays: the legacy default stream, unless another one is current. Between `start` and
+    `finish`, the stream does not wait. Others are a stream of CuPy, PyTorch or cuda.core, or a
+    handle. CUDA graphs can capture the transports "direct", "peer" and "nccl". Several plans may be
+    under way.
 
     Methods raise InputError if the plan is closed, or if `start` and `finish` do not alternate; and
     RunFailed if a rank is late or lost. On a GPU, the latter may happen later, see `check`.

@@ -54,7 +54,7 @@ def read_mesh_groups(
     >>> found.volume_names, sorted(found.sides)
     ({1: 'steel'}, ['bottom', 'inner', 'outer', 'south', 'top', 'west'])
 
-    The ending of the file's name tells the format, see `FORMATS`. Sides are the named surfaces of
+    The ending of the file's name tells the format. Sides are the named surfaces of
     the file: physical surfaces of Gmsh, surfaces and element sets of Abaqus, side sets of Exodus,
     groups of MED, values of quadrilaterals in VTK's files, boundary tags of nekRS. Boundary faces
     in no surface form a side of their own with the lowest free number. Left-handed elements are
@@ -64,6 +64,10 @@ def read_mesh_groups(
         path: of the file.
         inner: whether surfaces may lie inside the mesh.
         periodic: whether periodic links join elements; otherwise they are ignored.
+
+    Returns:
+        The `mesh`; `sides`, tags by name; `volumes`, the tag of each element, (elements,), and
+        `volume_names` by tag; `inner` surfaces; `warnings` of what is ignored in the file.
 
     Raises:
         InputError: the file is missing or unreadable, or holds other cells than hexahedra of one

@@ -31,6 +31,19 @@ C = TypeVar("C", bound=SeismicCase)
 class SimulationOptions(TypedDict, total=False):
     """Options of the solvers' `simulate` besides the model, sources, receivers and duration.
 
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> options = gs.earthquake.SimulationOptions(precision="double", boundary={"width": 4})
+    >>> vs = np.full((10, 12, 12), 2000.0)
+    >>> model = gs.earthquake.Model(1.8 * vs, vs, rho=2500.0, spacing=100.0)
+    >>> push = {"kind": "force", "x": 600, "y": 600, "depth": 300, "force": [0, 0, 1e9]}
+    >>> pulse = {"kind": "cosine", "rise": "0.5 s"}
+    >>> result = gs.earthquake.simulate(
+    ...     model, [{**push, "time_function": pulse}], duration="0.2 s", **options
+    ... )
+    >>> result.shaking_map["pgv"].shape
+    (12, 12)
+
     Attributes:
         folder: results folder. By default a temporary folder, `result.folder`, which is deleted
             together with the result.

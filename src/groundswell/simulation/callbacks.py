@@ -27,7 +27,8 @@ def every(steps: int, function: Callable[[LiveRun], object]) -> Callback:
     >>> def watch(live):
     ...     print(live.step, abs(live.fields["w"]).max() > 0)
     >>> moving = {"time.duration": 0.4, "time.step": 0.1}
-    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(2, watch)])
+    >>> calls = [gs.every(2, watch)]
+    >>> result = gs.run("case.toml", folder="moving", settings=moving, callbacks=calls)
     2 True
     4 True
 

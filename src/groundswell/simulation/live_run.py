@@ -22,11 +22,12 @@ class LiveRun:
     >>> def watch(live: gs.LiveRun) -> None:
     ...     temperature = live.gather("T")
     ...     if temperature is not None:  # on rank 0
-    ...         print(f"{live.time:.1f} s: {temperature.max():.2f}")
+    ...         print(f"{live.time:.1f}: {temperature.max():.2f}")
     >>> moving = {"time.duration": 0.4, "time.step": 0.1}
-    >>> result = gs.run("case.toml", settings=moving, callbacks=[gs.every(2, watch)])
-    0.2 s: 0.31
-    0.4 s: 0.37
+    >>> calls = [gs.every(2, watch)]
+    >>> result = gs.run("case.toml", folder="moving", settings=moving, callbacks=calls)
+    0.2: 0.31
+    0.4: 0.37
 
     On several ranks each has a part of the fields, and all of them must call `gather` together.
     """
@@ -91,7 +92,7 @@ class LiveRun:
 
     @property
     def time(self) -> float | None:
-        """Simulated time, s; None for solvers without a time."""
+        """Simulated time, s, or without a unit in dimensionless cases; None without a time."""
         solver = self.solver
         return solver.time(self.step) if isinstance(solver, TimeDependent) else None
 

@@ -249,7 +249,7 @@ def run(
     """Run a case to its end.
 
     >>> import groundswell as gs
-    >>> result = gs.run("case.toml", settings={"fluid.rayleigh": 2e3})
+    >>> result = gs.run("case.toml", folder="warm", settings={"fluid.rayleigh": 2e3})
     >>> round(result.heat["nusselt"], 1)
     1.2
 
@@ -265,10 +265,9 @@ def run(
         quiet: show no progress.
         options: `backend` and `precision` replace those of the case; `settings` are other values
             of the case file to replace, by path, such as {"source.0.x": "2 km"}; `callbacks` are
-            functions to call between steps, see `every`; `temporary` runs write no checkpoints,
-            because nobody will continue them in that folder; `measure` is true to measure the
-            memory bandwidth again, which earlier runs have kept; runs that share a `session` share
-            its device.
+            functions to call between steps, see `every`; `temporary` runs write no checkpoints;
+            `measure` is true to measure the memory bandwidth again instead of using the stored
+            value; runs that share a `session` share its device.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.

@@ -28,10 +28,11 @@ YIELDS: dict[str, Callable[[dict[str, Any]], bool]] = {
 
 @pytest.fixture(scope="module")
 def prepared(write_case: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `case.toml` and its `results`, which pages take for granted."""
+    """A folder with `case.toml`, also as `earthquake.toml`, and its `results`, as pages assume."""
     folder = tmp_path_factory.mktemp("prepared")
     receivers = [{"network": "GS", "name": "NORTH", "x": "320 m", "y": "710 m"}]
     case = write_case(folder, receiver=receivers, output={"intensity": INTENSITY})
+    shutil.copy(case, folder / "earthquake.toml")
     gs.run(case, quiet=True)
     return folder
 

@@ -43,8 +43,8 @@ class Cavity(FlowSolver):
     >>> import groundswell as gs
     >>> with gs.Simulation("cavity.toml") as simulation:
     ...     steps = simulation.advance(3)
-    ...     simulation.fields["T"].shape  # z, y, x
-    (27, 27, 27)
+    ...     type(simulation.solver).__name__, simulation.fields["T"].shape  # z, y, x
+    ('Cavity', (27, 27, 27))
 
     Args:
         comm: the ranks that share the grid.

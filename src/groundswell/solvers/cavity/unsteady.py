@@ -36,8 +36,8 @@ class UnsteadyCavity(FlowSolver):
     >>> moving = {"time.duration": 1.0, "time.step": 0.1}
     >>> with gs.Simulation("cavity.toml", settings=moving) as simulation:
     ...     steps = simulation.advance(5)
-    ...     simulation.time  # s
-    0.5
+    ...     type(simulation.solver).__name__, simulation.time
+    ('UnsteadyCavity', 0.5)
 
     Args:
         comm: the ranks that share the grid.

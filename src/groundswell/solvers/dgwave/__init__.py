@@ -15,6 +15,7 @@ _EXPORTS = {
     "Model": "api",
     "build_case": "api",
     "simulate": "api",
+    "SimulationOptions": "api",
     "DgWaveCase": "case",
     "DgWave": "solver",
 }

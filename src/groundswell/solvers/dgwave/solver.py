@@ -36,8 +36,8 @@ class DgWave(Reports, TimeSteppingSolver):
     >>> import groundswell as gs
     >>> with gs.Simulation("dgwave.toml") as simulation:
     ...     steps = simulation.advance(3)
-    ...     simulation.fields["vx"].shape  # elements, nodes
-    (1152, 125)
+    ...     type(simulation.solver).__name__, simulation.fields["vx"].shape  # elements, nodes
+    ('DgWave', (1152, 125))
 
     Args:
         comm: the ranks among which the elements are divided.

@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from groundswell.seismology.model import Model as Model
-from groundswell.seismology.model import (
-    Receivers,
-    SimulationOptions,
-    Table,
-    case_in_model,
-    simulate_in_model,
-)
+from groundswell.seismology.model import Receivers, Table, case_in_model, simulate_in_model
+from groundswell.seismology.model import SimulationOptions as SimulationOptions
 from groundswell.simulation.result import Result
 from groundswell.solvers.earthquake.case import EarthquakeCase
 
@@ -71,8 +66,8 @@ def simulate(
 
     Args:
         model: the medium; x, y and depth of sources and receivers are relative to its corner.
-        sources: tables with the keys of `[[source]]` in a case file. Quantities are numbers in SI,
-            or text such as "5 km".
+        sources: tables with the keys of `[[source]]` in a case file. Quantities are numbers in SI
+            units or text such as "5 km"; angles are in degrees.
         receivers: tables with the keys of `[[receiver]]`, or the path of a file as in
             `[receivers]`.
         duration: time at which the run ends, s, counted from time 0. The run starts earlier if a

@@ -65,8 +65,8 @@ class Earthquake(Reports, ExplicitSolver):
     >>> import groundswell as gs
     >>> with gs.Simulation("earthquake.toml") as simulation:
     ...     steps = simulation.advance(3)
-    ...     simulation.fields["vx"].shape  # z, y, x
-    (30, 60, 60)
+    ...     type(simulation.solver).__name__, simulation.fields["vx"].shape  # z, y, x
+    ('Earthquake', (30, 60, 60))
 
     Args:
         comm: the ranks among which the grid is decomposed.

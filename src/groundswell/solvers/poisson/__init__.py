@@ -17,6 +17,7 @@ _EXPORTS = {
     "nodes": f"{_HERE}.node_positions",
     "own_elements": f"{_HERE}.node_positions",
     "Problem": f"{_HERE}.api",
+    "ProblemOptions": f"{_HERE}.options",
     "Solution": f"{_HERE}.solution",
     "PoissonCase": f"{_HERE}.case",
     "Box": "groundswell.meshes.box",

@@ -71,6 +71,10 @@ def solve(
         mesh, degree, boundaries: see `Problem`.
         options: see `ProblemOptions`.
         source: see `Problem.solve`.
+
+    Raises:
+        InputError: an argument is invalid, or u is determined only up to a constant.
+        RunFailed: values are not finite.
     """
     with Problem(mesh, degree, boundaries, **options) as problem:
         return problem.solve(source)
@@ -86,7 +90,7 @@ class Problem:
     >>> with gs.poisson.Problem(box, 5, walls, screening=1 / step) as implicit:
     ...     u = implicit.solve(1 / step)
     ...     for _ in range(9):
-    ...         u = implicit.solve(lambda *at, u=u: u.values / step, start=u)
+    ...         u = implicit.solve(u.values / step, start=u)
     >>> bool(0.9 < u.values.max() < 1)
     True
 

@@ -21,11 +21,12 @@ def nodes(mesh: Hexahedra, degree: int, elements: ArrayLike | None = None) -> Fl
     [1.0, 1.0, 1.0]
 
     Args:
+        mesh: a `Box` or a `Mesh`.
+        degree: N, 1 to 64.
         elements: their numbers, such as those of `own_elements`; all by default.
 
     Raises:
-        InputError: the degree is not a whole number in the range of `solve`, or there are no such
-            elements.
+        InputError: the degree is not a whole number from 1 to 64, or there are no such elements.
     """
     some = np.arange(mesh.count) if elements is None else np.asarray(elements)
     if some.dtype.kind not in "iu" or some.ndim != 1 or not np.isin(some, range(mesh.count)).all():

@@ -38,6 +38,11 @@ FieldLike = FunctionLike | ArrayLike  # values of elements, or at nodes
 class ProblemOptions(TypedDict, total=False):
     """Further keyword arguments of `Problem` and of `solve`.
 
+    >>> import groundswell as gs
+    >>> options = gs.poisson.ProblemOptions(preconditioner="multigrid", screening=1.0)
+    >>> gs.poisson.solve(gs.poisson.Box((2, 2, 2)), degree=3, source=1.0, **options).converged
+    True
+
     Keys:
         conductivity: k, 1 by default: a number above 0, a function of arrays x, y and z or an
             expression, an array with a value of each element, (elements,), or at the nodes,

@@ -103,11 +103,16 @@ def phase_correction(
     Args:
         case: a case whose sources are surfaces, with pressures and one frequency.
         target: position (x, y) or (x, y, z), m.
-        amplitudes: whether elements shall also have weights, the recorded amplitudes.
+        amplitudes: whether elements also get weights in proportion to the recorded amplitudes.
         quiet: show no progress.
 
+    Returns:
+        `phases`, degrees, and `weights`, each one array per source; `gain`, the amplitude at the
+        target relative to that of the case; `efficiency`, the amplitude of the case relative to
+        that of elements in phase.
+
     Raises:
-        InputError: the sources or the target do not suit this.
+        InputError: the sources or the target are unsuitable.
         RunFailed: the run failed.
     """
     job = get_communicator()

@@ -74,7 +74,7 @@ def instantaneous_intensity(
     ('time', 'z', 'y', 'x')
 
     The result has no values at the last time, half a step after the last velocity; see
-    `at_pressure_points` and `at_pressure_times` for the interpolation of the velocities.
+    `at_pressure_points` for the interpolation of the velocities.
 
     Args:
         recorded: a time series of p and of velocities.

@@ -37,8 +37,8 @@ class Ultrasound(ExplicitSolver):
     >>> import groundswell as gs
     >>> with gs.Simulation("ultrasound.toml") as simulation:
     ...     steps = simulation.advance(3)
-    ...     simulation.fields["p"].shape  # z, y, x
-    (1, 140, 180)
+    ...     type(simulation.solver).__name__, simulation.fields["p"].shape  # z, y, x
+    ('Ultrasound', (1, 140, 180))
 
     Args:
         comm: the ranks among which the grid is divided.
