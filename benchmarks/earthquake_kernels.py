@@ -8,6 +8,7 @@ Prints one line a variant; `groundswell bench earthquake` makes the tables.
 from __future__ import annotations
 
 import argparse
+from unittest.mock import patch
 
 from groundswell.backends import cuda_module, open_backend
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
@@ -39,9 +40,8 @@ def main() -> None:
         *(args.memory, args.materials),
     )
     for block in args.blocks or ["x".join(map(str, cuda_module.CELL_BLOCK))]:
-        bx, by, bz = map(int, block.split("x"))
-        cuda_module.CELL_BLOCK = (bx, by, bz)
-        row = measure_variant(backend, variant, bandwidth, args.times)
+        with patch.object(cuda_module, "CELL_BLOCK", tuple(map(int, block.split("x")))):
+            row = measure_variant(backend, variant, bandwidth, args.times)
         velocity, stress = row["kernels"].values()
         print(
             f"{block:>10}: step {row['milliseconds']:.4f} ms {row['MLUPS']:8.0f} MLUPS"

@@ -82,7 +82,7 @@ LIMITS = {
     "zfp_compress": (40, 48),
     "zfp_decompress": (40, 48),
     "advance": (96, 128),  # two blocks of 256 threads share a processor's registers
-    "advance_first": (86, 128),
+    "advance_first": (88, 128),
     "find_rates": (80, 128),
     "sum_rows": (96, 96),
     "begin_step": (24, 24),
