@@ -102,8 +102,6 @@ class SplitBioheat:
         conductivity, capacity, cooling = map(backend.to_device, coefficients)
         self._cooling, self._source = cooling, backend.to_device(rate) / capacity
         self.rise = np.zeros_like(self._source)
-        self._seconds = 0.0  # the time for which `_decay` and `_gain` hold
-        self._decay, self._gain = np.ones_like(cooling), np.zeros_like(self._source)
         k, c = (np.broadcast_to(each, rate.shape) for each in (conductivity, capacity))
         self._lines = [_LineDiffusion(k, c, axis, h) for axis, h in enumerate(spacing)]
 
@@ -121,13 +119,9 @@ class SplitBioheat:
 
     def _react(self, seconds: float, heating: float) -> None:
         """Perfusion and the source."""
-        if seconds != self._seconds:
-            self._seconds = seconds
-            self._decay = np.exp(-self._cooling * seconds)
-            self._gain = _accumulated(self._cooling, seconds) * self._source
-        self.rise *= self._decay
+        self.rise *= np.exp(-self._cooling * seconds)
         if heating:
-            self.rise += heating * self._gain
+            self.rise += heating * _accumulated(self._cooling, seconds) * self._source
 
 
 class _LineDiffusion:
@@ -142,60 +136,46 @@ class _LineDiffusion:
     def __init__(
         self, conductivity: DeviceArray, capacity: DeviceArray, axis: int, spacing: float
     ) -> None:
-        self._conductivity, self._capacity = conductivity, capacity
-        self._axis, self._spacing = axis, spacing
-        self._system: Tridiagonal | None = None
-        self._seconds = 0.0  # the step for which it holds
-
-    def advance(self, rise: DeviceArray, seconds: float) -> None:
-        """Make a step of Crank & Nicolson in place.
-
-        With the capacities C and half of a step of the flow K, (C + K) T <- (C - K) T, which is
-        T <- (C + K)^-1 2 C T - T.
-        """
-        if rise.shape[self._axis] == 1:
-            return
-        if self._system is None or seconds != self._seconds:
-            self._system, self._seconds = self._half_step(seconds), seconds
-        right = np.moveaxis(2 * self._capacity * rise, self._axis, 0).copy()  # lines are contiguous
-        rise *= -1
-        rise += np.moveaxis(self._system.solve(right), 0, self._axis)
-
-    def _half_step(self, seconds: float) -> Tridiagonal:
-        """C + K of a step."""
-        along = np.moveaxis(self._conductivity, self._axis, 0)
+        self._axis = axis
+        along = np.moveaxis(conductivity, axis, 0)
         sums = along[1:] + along[:-1]
         means = 2 * along[1:] * along[:-1] / np.where(sums > 0, sums, 1.0)
-        flow = means.copy() * (seconds / (2 * self._spacing**2))  # from each point to the next one
-        diagonal = np.moveaxis(self._capacity, self._axis, 0).copy()
+        self._flow = means / spacing**2  # between each point and the next one
+        self._capacity = np.moveaxis(capacity, axis, 0)
+
+    def advance(self, rise: DeviceArray, seconds: float) -> None:
+        """Make a step of Crank & Nicolson in place."""
+        values = np.moveaxis(rise, self._axis, 0)
+        if len(values) == 1:
+            return
+        flow, weight = self._flow * (seconds / 2), self._capacity
+        flux = flow * np.diff(values, axis=0)
+        right = weight * values
+        right[:-1] += flux
+        right[1:] -= flux
+        diagonal = weight.copy()
         diagonal[:-1] += flow
         diagonal[1:] += flow
-        return Tridiagonal(diagonal, -flow)
+        values[:] = solve_tridiagonal(diagonal, -flow, right)
 
 
-class Tridiagonal:
-    """Symmetric, diagonally dominant tridiagonal systems along the first axis, factorised.
+def solve_tridiagonal(
+    diagonal: DeviceArray, beside: DeviceArray, right: DeviceArray
+) -> DeviceArray:
+    """Solutions along the first axis of symmetric, diagonally dominant tridiagonal systems.
 
     Args:
-        diagonal: (n, ...); overwritten.
-        beside: what is beside the diagonal, (n - 1, ...); overwritten.
+        diagonal, right: (n, ...); they are overwritten.
+        beside: what is beside the diagonal, (n - 1, ...).
     """
-
-    def __init__(self, diagonal: DeviceArray, beside: DeviceArray) -> None:
-        for n, entry in enumerate(beside):
-            factor = entry / diagonal[n]
-            diagonal[n + 1] -= factor * entry
-            beside[n] = factor
-        self._factors, self._inverse = beside, 1 / diagonal
-
-    def solve(self, right: DeviceArray) -> DeviceArray:
-        """Replace right-hand sides, (n, ...), by the solutions, and return them."""
-        for n, factor in enumerate(self._factors):
-            right[n + 1] -= factor * right[n]
-        right *= self._inverse
-        for n in range(len(right) - 2, -1, -1):
-            right[n] -= self._factors[n] * right[n + 1]
-        return right
+    for n in range(1, len(diagonal)):
+        factor = beside[n - 1] / diagonal[n - 1]
+        diagonal[n] -= factor * beside[n - 1]
+        right[n] -= factor * right[n - 1]
+    right[-1] /= diagonal[-1]
+    for n in range(len(diagonal) - 2, -1, -1):
+        right[n] = (right[n] - beside[n] * right[n + 1]) / diagonal[n]
+    return right
 
 
 def _accumulated(decay: DeviceArray, seconds: float) -> DeviceArray:
