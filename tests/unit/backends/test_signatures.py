@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from sample_kernels import KERNELS, stencil_source
-from source_collector import dgwave_source
+from source_collector import cavity_sources, dgwave_source, solver_sources
 
 from groundswell.backends import Items, Source, describe, list_launches
 from groundswell.backends.cpu import CpuBackend
@@ -105,3 +107,19 @@ def test_other_arguments_than_parameters_have_no_access(cpu: CpuBackend) -> None
         for array in next(iter(list_launches(launch))).arrays:
             assert (array.parameter, array.access, array.label) == ("", None, "?")
     assert "gets ? ? float32[1]" in describe(launch)
+
+
+def test_values_of_parameters_change_no_signature() -> None:
+    """The names of a kernel's parameters are read once for all grids, also for GPUs."""
+    soil = {"model": "iwan", "depth": 1e3, "reference_strain": 1e-3}
+    sources = [
+        *solver_sources("single", "pml", "free-surface", True, plasticity=soil),
+        *solver_sources("double", "periodic", "absorbing", False),
+        *cavity_sources("double", local=True, unsteady=True, heat=True),
+    ]
+    with_parameters = [source for source in sources if source.parameters]
+    assert len({source.path for source in with_parameters}) > 2
+    for source in with_parameters:
+        text, same = source.text(), replace(source, parameters=dict.fromkeys(source.parameters, 1))
+        for kernel in re.findall(r"KERNEL (\w+)\(", text):
+            assert signature(text, kernel) == signature(same.generic_text(), kernel)
